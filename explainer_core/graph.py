@@ -1,0 +1,293 @@
+"""Graphs as the rest of the package sees them: tensors, names and ground truth, checked when made."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import networkx as nx
+import numpy as np
+import torch
+from torch import Tensor
+
+from explainer_core.graph_rules import (
+    NO_MOTIF,
+    check_classes,
+    check_motif,
+    check_names,
+    check_starts,
+    check_structure,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """One graph. An undirected edge is stored as two directed ones.
+
+    `labels` are classes of nodes, `label` is the class of the graph as a whole; a graph has one, the
+    other or neither. `node_motif` and `edge_motif` hold the number of the planted motif (or functional
+    group) that a node or edge belongs to, and -1 elsewhere: the ground truth of an explanation.
+    """
+
+    x: Tensor  # (N, F) float32
+    edge_index: Tensor  # (2, E) int64: row 0 sends, row 1 receives
+    name: str = "graph"
+    labels: Tensor | None = None  # (N,) int64
+    label: int | None = None
+    edge_types: Tensor | None = None  # (E,) int64
+    node_motif: Tensor | None = None  # (N,) int64
+    edge_motif: Tensor | None = None  # (E,) int64
+    node_names: Sequence[str] | None = None
+    class_names: Sequence[str] = ()
+    feature_names: Sequence[str] = ()
+    edge_type_names: Sequence[str] = ()
+
+    def __post_init__(self):
+        check_structure(self.x, self.edge_index)
+        n, e = self.num_nodes, self.num_edges
+        check_classes("labels", self.labels, n, "node", self.class_names, "class_names")
+        if self.label is not None:
+            check_classes("label", torch.tensor([self.label]), 1, "graph", self.class_names, "class_names")
+        check_classes("edge_types", self.edge_types, e, "edge", self.edge_type_names, "edge_type_names")
+        check_motif("node_motif", self.node_motif, n, "node")
+        check_motif("edge_motif", self.edge_motif, e, "edge")
+        check_names("feature_names", self.feature_names, self.num_features, "feature")
+        check_names("node_names", self.node_names or (), n, "node")
+
+    @property
+    def num_nodes(self) -> int:
+        return self.x.shape[0]
+
+    @property
+    def num_edges(self) -> int:
+        """Number of directed edges."""
+        return self.edge_index.shape[1]
+
+    @property
+    def num_features(self) -> int:
+        return self.x.shape[1]
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.class_names)
+
+    @cached_property
+    def is_undirected(self) -> bool:
+        """True if every edge also runs the other way, with the same type."""
+        forward, backward = (
+            _edge_keys(ends, self.edge_types, self.num_nodes) for ends in (self.edge_index, self.edge_index.flip(0))
+        )
+        return torch.equal(forward.sort().values, backward.sort().values)
+
+    @cached_property
+    def in_degree(self) -> Tensor:
+        """How many edges each node receives: (N,) int64."""
+        return torch.bincount(self.edge_index[1], minlength=self.num_nodes)
+
+    def motif_edges(self, node: int) -> Tensor:
+        """True for the edges of the motif this node belongs to: (E,) bool. All False outside motifs."""
+        if not 0 <= node < self.num_nodes:
+            raise ValueError(f"node must be 0 to {self.num_nodes - 1} (got {node})")
+        if self.node_motif is None or self.edge_motif is None or self.node_motif[node] == NO_MOTIF:
+            return torch.zeros(self.num_edges, dtype=torch.bool)
+        return self.edge_motif == self.node_motif[node]
+
+    def node_name(self, node: int) -> str:
+        return self.node_names[node] if self.node_names else str(node)
+
+    def to_networkx(self) -> nx.Graph:
+        """A networkx graph (undirected if every edge runs both ways) with labels, types and motifs as attributes."""
+        net = nx.Graph() if self.is_undirected else nx.DiGraph()
+        net.graph["name"] = self.name
+        for node in range(self.num_nodes):
+            net.add_node(
+                node, name=self.node_name(node), **self._attributes(node, label=self.labels, motif=self.node_motif)
+            )
+        for i, (source, head) in enumerate(self.edge_index.t().tolist()):
+            net.add_edge(source, head, **self._attributes(i, type=self.edge_types, motif=self.edge_motif))
+        return net
+
+    @staticmethod
+    def _attributes(index: int, **columns: Tensor | None) -> dict[str, int]:
+        return {key: int(values[index]) for key, values in columns.items() if values is not None}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Several graphs as one disjoint union; `graph_of` tells which graph a node came from."""
+
+    x: Tensor  # (N, F)
+    edge_index: Tensor  # (2, E)
+    graph_of: Tensor  # (N,) int64, 0 to num_graphs - 1
+    num_graphs: int
+    edge_types: Tensor | None = None  # (E,)
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSet:
+    """Many small graphs with one class each, kept end to end in a few tensors so that a batch is only indexing.
+
+    `node_start[i]` and `edge_start[i]` are where graph i begins; edges hold node numbers of the whole set.
+    """
+
+    x: Tensor  # (sum N, F) float32
+    edge_index: Tensor  # (2, sum E) int64
+    node_start: Tensor  # (G + 1,) int64
+    edge_start: Tensor  # (G + 1,) int64
+    name: str = "graphs"
+    labels: Tensor | None = None  # (G,) int64
+    edge_types: Tensor | None = None
+    node_motif: Tensor | None = None
+    edge_motif: Tensor | None = None
+    graph_names: Sequence[str] | None = None
+    node_names: Sequence[str] | None = None
+    class_names: Sequence[str] = ()
+    feature_names: Sequence[str] = ()
+    edge_type_names: Sequence[str] = ()
+
+    def __post_init__(self):
+        check_structure(self.x, self.edge_index)
+        n, e = self.x.shape[0], self.edge_index.shape[1]
+        check_starts("node_start", self.node_start, n)
+        check_starts("edge_start", self.edge_start, e)
+        if len(self.node_start) != len(self.edge_start):
+            raise ValueError(
+                f"node_start and edge_start must describe the same number of graphs (got {len(self.node_start) - 1} and "
+                f"{len(self.edge_start) - 1}); give each G + 1 entries"
+            )
+        owner = torch.repeat_interleave(torch.arange(len(self)), self.edge_start.diff())  # (sum E,)
+        inside = (self.edge_index >= self.node_start[owner]) & (self.edge_index < self.node_start[owner + 1])
+        if not inside.all():
+            edge = int((~inside.all(0)).nonzero()[0])
+            raise ValueError(
+                f"an edge must join two nodes of its own graph (got edge {edge}, {self.edge_index[:, edge].tolist()}, in graph "
+                f"{int(owner[edge])}); sort edges by graph and number nodes over the whole set"
+            )
+        check_classes("labels", self.labels, len(self), "graph", self.class_names, "class_names")
+        check_classes("edge_types", self.edge_types, e, "edge", self.edge_type_names, "edge_type_names")
+        check_motif("node_motif", self.node_motif, n, "node")
+        check_motif("edge_motif", self.edge_motif, e, "edge")
+        check_names("feature_names", self.feature_names, self.num_features, "feature")
+        check_names("node_names", self.node_names or (), n, "node")
+        check_names("graph_names", self.graph_names or (), len(self), "graph")
+
+    @classmethod
+    def from_graphs(cls, graphs: Iterable[Graph], name: str = "graphs") -> "GraphSet":
+        """Joins graphs that share feature, class and type names."""
+        graphs = list(graphs)
+        if not graphs:
+            raise ValueError("a GraphSet needs at least one graph (got none)")
+        first = graphs[0]
+        for graph in graphs:
+            for field in ("feature_names", "class_names", "edge_type_names"):
+                if tuple(getattr(graph, field)) != tuple(getattr(first, field)):
+                    raise ValueError(
+                        f"graphs of a set must share {field} (got another in {graph.name!r}); give all graphs the same"
+                    )
+        node_start = torch.tensor([0, *np.cumsum([g.num_nodes for g in graphs])])
+        edge_start = torch.tensor([0, *np.cumsum([g.num_edges for g in graphs])])
+        edges = [g.edge_index + start for g, start in zip(graphs, node_start.tolist(), strict=False)]
+        labels = [g.label for g in graphs]
+        return cls(
+            x=torch.cat([g.x for g in graphs]),
+            edge_index=torch.cat(edges, dim=1),
+            node_start=node_start,
+            edge_start=edge_start,
+            name=name,
+            labels=None if None in labels else torch.tensor(labels),
+            edge_types=_join([g.edge_types for g in graphs]),
+            node_motif=_join([g.node_motif for g in graphs]),
+            edge_motif=_join([g.edge_motif for g in graphs]),
+            graph_names=[g.name for g in graphs],
+            node_names=[g.node_name(i) for g in graphs for i in range(g.num_nodes)],
+            class_names=first.class_names,
+            feature_names=first.feature_names,
+            edge_type_names=first.edge_type_names,
+        )
+
+    def __len__(self) -> int:
+        return len(self.node_start) - 1
+
+    def __iter__(self) -> Iterator[Graph]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index: int) -> Graph:
+        if not 0 <= index < len(self):
+            # IndexError, not ValueError: it is what ends a for loop over a sequence
+            raise IndexError(f"graph must be 0 to {len(self) - 1} (got {index})")
+        nodes = slice(*self.node_start[index : index + 2].tolist())
+        edges = slice(*self.edge_start[index : index + 2].tolist())
+        return Graph(
+            x=self.x[nodes],
+            edge_index=self.edge_index[:, edges] - nodes.start,
+            name=self.graph_name(index),
+            label=None if self.labels is None else int(self.labels[index]),
+            edge_types=_part(self.edge_types, edges),
+            node_motif=_part(self.node_motif, nodes),
+            edge_motif=_part(self.edge_motif, edges),
+            node_names=_part(self.node_names, nodes),
+            class_names=self.class_names,
+            feature_names=self.feature_names,
+            edge_type_names=self.edge_type_names,
+        )
+
+    @property
+    def num_features(self) -> int:
+        return self.x.shape[1]
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.class_names)
+
+    def graph_name(self, index: int) -> str:
+        return self.graph_names[index] if self.graph_names else f"{self.name} {index}"
+
+    def batch(self, indices: Sequence[int] | Tensor) -> Batch:
+        """The chosen graphs as one disjoint union, in the given order."""
+        indices = torch.as_tensor(indices, dtype=torch.int64)
+        if len(indices) == 0 or indices.min() < 0 or indices.max() >= len(self):
+            raise ValueError(f"a batch needs graphs from 0 to {len(self) - 1} (got {indices.tolist()[:5]})")
+        nodes, graph_of = _ranges(self.node_start, indices)
+        edges, edge_graph = _ranges(self.edge_start, indices)
+        sizes = self.node_start.diff()[indices]
+        new_start = sizes.cumsum(0) - sizes  # (len(indices),)
+        shift = new_start - self.node_start[indices]
+        return Batch(
+            x=self.x[nodes],
+            edge_index=self.edge_index[:, edges] + shift[edge_graph],
+            graph_of=graph_of,
+            num_graphs=len(indices),
+            edge_types=None if self.edge_types is None else self.edge_types[edges],
+        )
+
+
+def undirected(pairs: Iterable[tuple[int, int]] | np.ndarray | Tensor) -> Tensor:
+    """Both directions of each pair, without repeats and self-loops, sorted: (2, E)."""
+    ends = torch.as_tensor(
+        np.asarray(pairs if isinstance(pairs, np.ndarray | Tensor) else list(pairs), dtype=np.int64)
+    ).reshape(-1, 2)
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    return torch.cat([ends, ends.flip(1)]).unique(dim=0).t().contiguous()
+
+
+def _ranges(start: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
+    """All positions of the chosen stretches one after another, and which stretch each is from."""
+    sizes = start.diff()[indices]
+    owner = torch.repeat_interleave(torch.arange(len(indices)), sizes)
+    offset = torch.arange(len(owner)) - (sizes.cumsum(0) - sizes)[owner]
+    return start[indices][owner] + offset, owner
+
+
+def _edge_keys(ends: Tensor, types: Tensor | None, num_nodes: int) -> Tensor:
+    """One number for each directed edge and its type."""
+    keys = ends[0] * num_nodes + ends[1]
+    if types is None or len(types) == 0:
+        return keys
+    return keys * (int(types.max()) + 1) + types
+
+
+def _part(values, where: slice):
+    return None if values is None else values[where]
+
+
+def _join(parts: list[Tensor | None]) -> Tensor | None:
+    return None if any(part is None for part in parts) else torch.cat(parts)
