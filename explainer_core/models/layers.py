@@ -1,0 +1,218 @@
+"""One message-passing layer each: Msg, Agg and Update as the paper names them (its section 2.1)."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Who sends to whom in one layer.
+
+    A layer may be asked for fewer nodes than it is given: only the first `num_out` nodes receive. In a
+    computation graph sorted by hop that is all the next layer needs. Degrees are those of the whole graph,
+    because the nodes at the rim have edges that were cut off.
+    """
+
+    source: Tensor  # (E,) int64
+    head: Tensor  # (E,) int64, all below num_out
+    num_out: int
+    degree: Tensor  # (N,) in-degree in the whole graph
+    edge_weight: Tensor | None = None  # (E,)
+    edge_type: Tensor | None = None  # (E,) int64
+
+
+class MessagePassing(nn.Module):
+    """The shape all layers share. The edge weight multiplies messages, and never a node's own state."""
+
+    def forward(self, h: Tensor, wiring: Wiring) -> Tensor:
+        state = self.transform(h)  # (N, D)
+        messages = self.message(state, wiring)  # (E, D)
+        if wiring.edge_weight is not None:
+            messages = messages * wiring.edge_weight.unsqueeze(-1)
+        received = self.aggregate(messages, wiring)  # (num_out, D)
+        return self.update(received, state[: wiring.num_out], wiring)
+
+    def transform(self, h: Tensor) -> Tensor:
+        """What a node prepares once for all its messages, and keeps as its own state."""
+        return h
+
+    def message(self, state: Tensor, wiring: Wiring) -> Tensor:
+        """Msg: what each edge carries."""
+        return state.index_select(0, wiring.source)
+
+    def aggregate(self, messages: Tensor, wiring: Wiring) -> Tensor:
+        """Agg: what each node hears, summed over its edges."""
+        return sum_by(wiring.head, messages, wiring.num_out)
+
+    def update(self, received: Tensor, own: Tensor, wiring: Wiring) -> Tensor:
+        """Update: the node's next state from what it heard and its own state."""
+        raise NotImplementedError
+
+
+class GCNLayer(MessagePassing):
+    """Kipf & Welling 2017. `normalize=False` sums instead of averaging, so that degrees can be counted."""
+
+    def __init__(self, in_features: int, out_features: int, *, normalize: bool = True):
+        super().__init__()
+        self.linear = nn.Linear(in_features, out_features, bias=False)
+        self.bias = nn.Parameter(torch.zeros(out_features))
+        self.normalize = normalize
+
+    def transform(self, h):
+        return self.linear(h)
+
+    def message(self, state, wiring):
+        messages = super().message(state, wiring)
+        if not self.normalize:
+            return messages
+        scale = (wiring.degree + 1).rsqrt()  # (N,): the own state counts as one more neighbour
+        return messages * (scale[wiring.source] * scale[wiring.head]).unsqueeze(-1)
+
+    def update(self, received, own, wiring):
+        if self.normalize:
+            own = own / (wiring.degree[: wiring.num_out] + 1).unsqueeze(-1)
+        return received + own + self.bias
+
+
+class SAGELayer(MessagePassing):
+    """GraphSAGE (Hamilton et al. 2017) with the mean, or with the sum."""
+
+    def __init__(self, in_features: int, out_features: int, *, normalize: bool = True):
+        super().__init__()
+        self.neighbors = nn.Linear(in_features, out_features)
+        self.own = nn.Linear(in_features, out_features, bias=False)
+        self.normalize = normalize
+
+    def aggregate(self, messages, wiring):
+        if not self.normalize:
+            return super().aggregate(messages, wiring)
+        # divided by the number of edges, not by their weights: a masked edge falls silent, the others do not get louder
+        return super().aggregate(messages, wiring) / wiring.degree[: wiring.num_out].clamp(min=1).unsqueeze(-1)
+
+    def update(self, received, own, wiring):
+        return self.neighbors(received) + self.own(own)
+
+
+class GINLayer(MessagePassing):
+    """Graph isomorphism network (Xu et al. 2019) with a learnt epsilon."""
+
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.epsilon = nn.Parameter(torch.zeros(1))
+        self.mlp = nn.Sequential(nn.Linear(in_features, out_features), nn.ReLU(), nn.Linear(out_features, out_features))
+
+    def update(self, received, own, wiring):
+        return self.mlp((1 + self.epsilon) * own + received)
+
+
+class GATLayer(MessagePassing):
+    """Graph attention (Velickovic et al. 2018). The heads are joined; a node also attends to itself.
+
+    With `normalize=False` attention is a sigmoid of the score instead of a softmax over the neighbours. A softmax
+    only averages: where all features are equal, a network of it cannot tell any two nodes apart.
+    """
+
+    def __init__(
+        self, in_features: int, out_features: int, *, heads: int = 4, slope: float = 0.2, normalize: bool = True
+    ):
+        super().__init__()
+        if out_features % heads:
+            raise ValueError(f"hidden size must be a multiple of the number of heads, {heads} (got {out_features})")
+        self.linear = nn.Linear(in_features, out_features, bias=False)
+        self.source_score = nn.Parameter(torch.empty(heads, out_features // heads))
+        self.head_score = nn.Parameter(torch.empty(heads, out_features // heads))
+        self.bias = nn.Parameter(torch.zeros(out_features))
+        self.heads, self.slope, self.normalize = heads, slope, normalize
+        nn.init.xavier_uniform_(self.source_score)
+        nn.init.xavier_uniform_(self.head_score)
+
+    def transform(self, h):
+        return self.linear(h)
+
+    def attention(self, state: Tensor, wiring: Wiring) -> tuple[Tensor, Tensor]:
+        """Weights of every edge, and of every node for itself: (E, heads), (num_out, heads)."""
+        per_head = state.view(len(state), self.heads, -1)  # (N, heads, D / heads)
+        sends = (per_head * self.source_score).sum(-1)  # (N, heads)
+        hears = (per_head[: wiring.num_out] * self.head_score).sum(-1)  # (num_out, heads)
+        score = self._score(sends.index_select(0, wiring.source) + hears.index_select(0, wiring.head))
+        own_score = self._score(sends[: wiring.num_out] + hears)
+        if not self.normalize:
+            return score.sigmoid(), own_score.sigmoid()
+        # the largest score of each node is taken off first, or exp overflows; it cancels out
+        index = wiring.head.unsqueeze(-1).expand_as(score)
+        top = own_score.detach().scatter_reduce(0, index, score.detach(), "amax")  # (num_out, heads)
+        score, own_score = (score - top.index_select(0, wiring.head)).exp(), (own_score - top).exp()
+        total = own_score + sum_by(wiring.head, score, wiring.num_out)
+        return score / total.index_select(0, wiring.head), own_score / total
+
+    def forward(self, h, wiring):
+        return self.forward_with_attention(h, wiring)[0]
+
+    def forward_with_attention(self, h: Tensor, wiring: Wiring) -> tuple[Tensor, Tensor]:
+        """The next states, and the attention paid along each edge: (num_out, D), (E, heads)."""
+        state = self.transform(h)
+        on_edge, on_self = self.attention(state, wiring)
+        weight = on_edge if wiring.edge_weight is None else on_edge * wiring.edge_weight.unsqueeze(-1)
+        messages = self._scaled(self.message(state, wiring), weight)
+        own = self._scaled(state[: wiring.num_out], on_self)
+        return self.update(self.aggregate(messages, wiring), own, wiring), on_edge
+
+    def update(self, received, own, wiring):
+        return received + own + self.bias
+
+    def _score(self, raw: Tensor) -> Tensor:
+        return nn.functional.leaky_relu(raw, self.slope)
+
+    def _scaled(self, values: Tensor, weight: Tensor) -> Tensor:
+        """Each head's part of the values times that head's weight."""
+        return (values.view(*weight.shape, -1) * weight.unsqueeze(-1)).flatten(1)
+
+
+class GatedLayer(MessagePassing):
+    """One step of a gated graph network (Li et al. 2016). A state narrower than the layer is padded with zeros."""
+
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        if in_features > out_features:
+            raise ValueError(f"a gated layer cannot be narrower than its input, {in_features} (got {out_features})")
+        self.linear = nn.Linear(out_features, out_features, bias=False)
+        self.cell = nn.GRUCell(out_features, out_features)
+
+    def transform(self, h):
+        return nn.functional.pad(h, (0, self.cell.hidden_size - h.shape[1]))
+
+    def message(self, state, wiring):
+        return self.linear(state).index_select(0, wiring.source)
+
+    def update(self, received, own, wiring):
+        return self.cell(received, own)
+
+
+class RelationalLayer(MessagePassing):
+    """Relational GCN (Schlichtkrull et al. 2018): one weight matrix for each edge type, the mean within a type."""
+
+    def __init__(self, in_features: int, out_features: int, *, num_edge_types: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(num_edge_types, in_features, out_features))
+        self.own = nn.Linear(in_features, out_features)
+        nn.init.xavier_uniform_(self.weight)
+
+    def message(self, state, wiring):
+        if wiring.edge_type is None:
+            raise ValueError("a relational network needs the type of every edge (got none); pass edge_type")
+        num_types, num_nodes = self.weight.shape[0], state.shape[0]
+        of_type = (state @ self.weight).flatten(0, 1)  # (types * N, D)
+        kind = wiring.head * num_types + wiring.edge_type  # (E,): the receiving node and the type
+        count = torch.bincount(kind, minlength=wiring.num_out * num_types)
+        messages = of_type.index_select(0, wiring.edge_type * num_nodes + wiring.source)
+        return messages / count[kind].unsqueeze(-1)
+
+    def update(self, received, own, wiring):
+        return received + self.own(own)
+
+
+def sum_by(index: Tensor, values: Tensor, size: int) -> Tensor:
+    """Rows of `values` added up by `index`: (size, D)."""
+    return values.new_zeros(size, *values.shape[1:]).index_add(0, index, values)
