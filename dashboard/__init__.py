@@ -1,0 +1,1 @@
+"""The dashboard: draws what explainer_core computes, and never computes itself."""

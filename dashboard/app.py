@@ -1,0 +1,19 @@
+"""The entry: what all pages share, and which pages there are."""
+
+import importlib
+from pathlib import Path
+
+import streamlit as st
+
+st.set_page_config(
+    page_title="Graph Explainer",
+    layout="wide",
+    # Without an entry of ours the menu is hidden, and with it the choice between light and dark.
+    menu_items={"About": "Graph neural networks, the data they were trained on, and how well they do."},
+)
+st.html(Path(__file__).with_name("style.css"))
+page = st.navigation([st.Page("pages/data_and_models.py", title="Data sets and models", default=True)])
+# The first visitor waits some seconds for the libraries; an empty page would look broken.
+with st.spinner("Starting: the libraries are being loaded, once"):
+    importlib.import_module("dashboard.compute")
+page.run()

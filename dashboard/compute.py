@@ -1,0 +1,111 @@
+"""The only calls into explainer_core, and the only caches; plain data comes back, never a tensor."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+import explainer_core as xc
+from explainer_core import Card, DatasetInfo, DataUnavailable, PretrainedError
+from explainer_core.datasets.download import is_available
+from explainer_core.datasets.molecules import SHELF
+from explainer_core.device import describe_device, pick_device
+
+__all__ = [
+    "Card",
+    "DataUnavailable",
+    "DatasetFacts",
+    "DatasetInfo",
+    "MoleculeFacts",
+    "PretrainedError",
+    "all_cards",
+    "dataset_facts",
+    "datasets",
+    "device_name",
+    "download",
+    "is_here",
+    "molecule_facts",
+    "shelf",
+]
+
+
+@dataclass(frozen=True)
+class DatasetFacts:
+    """How large a data set is. An undirected edge counts once."""
+
+    graphs: int
+    nodes: int
+    edges: int
+    directed: bool
+    feature_names: tuple[str, ...]
+    class_counts: tuple[tuple[str, int], ...]  # empty where there are no classes
+
+
+@dataclass(frozen=True)
+class MoleculeFacts:
+    """What a SMILES turned into, by the conventions of the Mutagenicity data."""
+
+    elements: tuple[tuple[str, int], ...]
+    bonds: int
+
+    @property
+    def atoms(self) -> int:
+        return sum(count for _, count in self.elements)
+
+
+def datasets() -> dict[str, DatasetInfo]:
+    return xc.DATASETS
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def device_name() -> str:
+    return describe_device(pick_device())
+
+
+def is_here(info: DatasetInfo) -> bool:
+    """True if the data can be read with no network."""
+    return info.archive is None or is_available(info.archive)
+
+
+def download(name: str, progress: Callable[[int, int], None]) -> None:
+    """Fetches a data set into the cache folder; raises DataUnavailable with one sentence if it cannot be had."""
+    xc.load_dataset(name, progress=progress)
+
+
+@st.cache_data(max_entries=32, show_spinner="Reading the data")
+def dataset_facts(name: str) -> DatasetFacts:
+    """Raises DataUnavailable. The data themselves are let go: REDDIT-BINARY alone has a million edges."""
+    data = xc.load_dataset(name)
+    many = isinstance(data, xc.GraphSet)
+    whole = xc.Graph(x=data.x, edge_index=data.edge_index)
+    edges = whole.num_edges // 2 if whole.is_undirected else whole.num_edges
+    counts = [] if data.labels is None else data.labels.bincount(minlength=data.num_classes).tolist()
+    return DatasetFacts(
+        graphs=len(data) if many else 1,
+        nodes=whole.num_nodes,
+        edges=edges,
+        directed=not whole.is_undirected,
+        feature_names=tuple(data.feature_names),
+        class_counts=tuple(zip(data.class_names, counts, strict=True)) if counts else (),
+    )
+
+
+# A few seconds only: whoever trains a model finds it on the page without starting the server again.
+@st.cache_data(max_entries=1, ttl=5, show_spinner=False)
+def all_cards() -> list[Card]:
+    """The cards of all data sets; raises PretrainedError naming the file that is not one."""
+    return xc.list_cards()
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def shelf() -> list[tuple[str, str, str]]:
+    """Name, class and SMILES of the well-known compounds."""
+    return [(c.name, "mutagen" if c.mutagen else "nonmutagen", c.smiles) for c in SHELF]
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def molecule_facts(text: str) -> MoleculeFacts:
+    """Raises ValueError with one sentence if the text is no molecule the models can read."""
+    graph = xc.molecule_from_smiles(text)
+    return MoleculeFacts(elements=tuple(Counter(graph.node_names).items()), bonds=graph.num_edges // 2)

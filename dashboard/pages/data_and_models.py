@@ -1,0 +1,224 @@
+"""The page of data sets and trained models: what each one is, and how well it does."""
+
+from urllib.parse import urlsplit
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import compute, figures, state, wording
+from dashboard.plain_text import for_markdown, sentence, shortened
+
+
+def show() -> None:
+    st.title("Data sets and models")
+    st.write("What each data set holds, and how well the graph neural networks trained on it do.")
+    st.caption(for_markdown(f"Networks run on: {compute.device_name()}"))
+    info = choose_dataset(compute.datasets())
+    show_dataset(info)
+    if info.name == "molecules":
+        show_molecules()
+    try:
+        cards = compute.all_cards()
+    except compute.PretrainedError as error:
+        st.subheader("Models")
+        st.error(sentence(f"the models cannot be listed: {error}"))
+        return
+    show_models(info, [card for card in cards if card.dataset == info.name])
+    show_overview(cards)
+
+
+def choose_dataset(infos: dict[str, compute.DatasetInfo]) -> compute.DatasetInfo:
+    names = list(infos)
+    missing = state.dataset_from_address(names)
+    name = st.pills(
+        "Data set",
+        names,
+        required=True,
+        format_func=lambda name: infos[name].title,
+        key=state.DATASET,
+        on_change=state.dataset_to_address,
+    )
+    if missing is not None:
+        asked = for_markdown(shortened(missing))
+        st.warning(
+            f"There is no data set called “{asked}” here, so this is {infos[name].title}; choose any other above."
+        )
+    return infos[name]
+
+
+def show_dataset(info: compute.DatasetInfo) -> None:
+    st.header(info.title)
+    about, balance = st.columns([3, 2], gap="large")
+    with about:
+        st.write(info.summary)
+        st.write(f"**Task.** {wording.TASKS[info.task]}")
+        if info.citation:
+            st.caption(f"Source: {for_markdown(info.citation)}")
+        facts = read_facts(info)
+        if facts:
+            show_sizes(facts)
+    with balance:
+        if facts and facts.class_counts:
+            st.markdown("**Classes**")
+            st.plotly_chart(
+                figures.class_balance(facts.class_counts),
+                config=figures.STILL,
+                alt="Bars: how many examples each class has",
+            )
+        elif facts:
+            st.markdown("**Classes**")
+            st.caption("The nodes have no classes: a model tells pairs that are joined from pairs that are not.")
+
+
+def read_facts(info: compute.DatasetInfo) -> compute.DatasetFacts | None:
+    """None where the data cannot be had; the page says why and goes on."""
+    if not compute.is_here(info):
+        offer_download(info)
+        return None
+    try:
+        return compute.dataset_facts(info.name)
+    except compute.DataUnavailable as error:
+        st.error(sentence(error))
+        st.button("Try again")
+        return None
+
+
+def offer_download(info: compute.DatasetInfo) -> None:
+    home = for_markdown(urlsplit(info.archive.url).netloc)
+    st.info(f"These data are not on this machine yet. They are fetched once, from {home}, and kept.")
+    if not st.button(f"Download {info.title}", type="primary"):
+        return
+    bar = st.progress(0.0, text=f"Asking for {info.title}")
+
+    def progress(done: int, expected: int) -> None:
+        share = min(done / expected, 1.0) if expected else 0.0  # some servers do not tell the size
+        bar.progress(share, text=f"Downloading {info.title}: {done / 1e6:.1f} MB")
+
+    try:
+        compute.download(info.name, progress)
+    except compute.DataUnavailable as error:
+        bar.empty()
+        st.error(sentence(error))
+        return
+    st.rerun()
+
+
+def show_sizes(facts: compute.DatasetFacts) -> None:
+    classes = len(facts.class_counts)
+    sizes = [
+        ("Graphs", facts.graphs),
+        ("Nodes", facts.nodes),
+        ("Directed edges" if facts.directed else "Edges", facts.edges),
+        ("Features", len(facts.feature_names)),
+        *([("Classes", classes)] if classes else []),
+    ]
+    with st.container(horizontal=True, gap="medium"):
+        for label, value in sizes:
+            st.metric(label, f"{value:,}", width="content")
+    few = ", ".join(facts.feature_names[:6])
+    more = f" and {len(facts.feature_names) - 6:,} more" if len(facts.feature_names) > 6 else ""
+    st.caption(for_markdown(f"Features of a node: {few}{more}"))
+
+
+def show_molecules() -> None:
+    st.subheader("Type a molecule")
+    text = st.text_input(
+        "SMILES",
+        placeholder="Nc1ccccc1",
+        help="A molecule written as text; databases such as PubChem give it for every compound.",
+    )
+    if text.strip():
+        show_molecule(text)
+    st.subheader("Well-known compounds")
+    st.caption("The Ames test asks whether a compound damages the DNA of bacteria. Point at the table to search it.")
+    table = pd.DataFrame(compute.shelf(), columns=["Compound", "Ames test", "SMILES"])
+    st.dataframe(table, hide_index=True, height=300, alt="Compounds with their class and their SMILES")
+
+
+def show_molecule(text: str) -> None:
+    try:
+        molecule = compute.molecule_facts(text)
+    except ValueError as error:
+        st.error(sentence(error))
+        return
+    with st.container(horizontal=True, gap="medium"):
+        st.metric("Atoms", f"{molecule.atoms:,}", width="content")
+        st.metric("Bonds", f"{molecule.bonds:,}", width="content")
+        st.metric("Formula", wording.formula(molecule.elements), width="content")
+    st.caption("Every hydrogen counts as an atom of its own, as in the data the models learnt from.")
+
+
+def show_models(info: compute.DatasetInfo, cards: list[compute.Card]) -> None:
+    st.header("Models")
+    if not cards:
+        st.info("There is no model trained on these data here yet. This command tells how to train one:")
+        st.code("python -m explainer_core train --help", language="bash")
+        return
+    if info.models_of:
+        st.write(
+            f"These compounds are judged by the models trained on {compute.datasets()[info.models_of].title}. The score is "
+            "the share of compounds they get right among those that were not in their training data."
+        )
+    rows = [
+        figures.AccuracyRow(
+            wording.model_title(card), card.test_accuracy, card.fresh_graph_accuracy, wording.majority(card)
+        )
+        for card in cards
+    ]
+    measured = "unseen compounds" if info.models_of else "test accuracy"
+    st.plotly_chart(
+        figures.accuracies(rows, measured),
+        config=figures.STILL,
+        alt="Accuracy of each model beside the score of guessing",
+    )
+    st.caption(wording.how_to_read(cards))
+    for card in cards:
+        show_card(card)
+
+
+def show_card(card: compute.Card) -> None:
+    main = " · main model" if card.main else ""
+    label = f"{wording.model_title(card)} · {wording.percent(card.test_accuracy)}{main}"
+    with st.expander(for_markdown(label)):
+        st.write(for_markdown(wording.architecture(card)))
+        scores, training = st.columns(2, gap="large")
+        with scores:
+            show_rows("Accuracy", wording.accuracies(card))
+        with training:
+            show_rows("Training", wording.training(card))
+        st.caption("The command that trains it again:")
+        st.code(card.command, language="bash", wrap_lines=True)
+        st.caption("SHA-256 of the weights:")
+        st.code(card.sha256, language=None, wrap_lines=True)
+        for note in card.notes:
+            st.caption(for_markdown(note))
+
+
+def show_rows(title: str, rows: list[tuple[str, str]]) -> None:
+    st.markdown(f"**{title}**")
+    cells = {"": [for_markdown(label) for label, _ in rows], " ": [for_markdown(value) for _, value in rows]}
+    st.table(pd.DataFrame(cells), border="horizontal", hide_header=True, alt=title)
+
+
+def show_overview(cards: list[compute.Card]) -> None:
+    if not cards:
+        return
+    st.header("All models")
+    st.caption("Test accuracy in percent; an empty cell is a model that is not trained on that data set.")
+    infos = compute.datasets()
+    table = pd.DataFrame(
+        [(infos[card.dataset].title, wording.model_title(card), 100 * card.test_accuracy) for card in cards],
+        columns=["Data set", "model", "accuracy"],
+    )
+    rows, columns = table["Data set"].unique(), table["model"].unique()  # in the order of the registry
+    table = table.pivot_table(index="Data set", columns="model", values="accuracy").loc[rows, columns]
+    st.dataframe(
+        table,
+        height="content",
+        placeholder="",
+        column_config={name: st.column_config.NumberColumn(format="%.1f") for name in columns},
+        alt="Test accuracy of every model on its data set",
+    )
+
+
+show()
