@@ -1,19 +1,35 @@
 """See why a graph neural network predicted what it did."""
 
+from explainer_core.config import ExplainConfig
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.datasets.molecules import molecule_from_smiles
 from explainer_core.datasets.registry import DATASETS, DatasetInfo, load_dataset
+from explainer_core.explaining import LearningStep, explain, explain_many, explain_steps
+from explainer_core.explanation import Explanation, Subgraph
 from explainer_core.graph import Graph, GraphSet
+from explainer_core.methods import METHODS
 from explainer_core.pretrained import Card, PretrainedError, list_cards, load_pretrained
+from explainer_core.targets import Link, Node, WholeGraph
 
 __all__ = [
     "DATASETS",
+    "METHODS",
     "Card",
     "DataUnavailable",
     "DatasetInfo",
+    "ExplainConfig",
+    "Explanation",
     "Graph",
     "GraphSet",
+    "LearningStep",
+    "Link",
+    "Node",
     "PretrainedError",
+    "Subgraph",
+    "WholeGraph",
+    "explain",
+    "explain_many",
+    "explain_steps",
     "list_cards",
     "load_dataset",
     "load_pretrained",

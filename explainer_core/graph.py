@@ -19,8 +19,22 @@ from explainer_core.graph_rules import (
 )
 
 
+class _Features:
+    """What explainers ask of the features again and again; worked out once."""
+
+    @cached_property
+    def feature_mean(self) -> Tensor:
+        """(F,)"""
+        return self.x.mean(0)
+
+    @cached_property
+    def features_vary(self) -> bool:
+        """True if any feature has different values at different nodes."""
+        return bool((self.x != self.x[0]).any())
+
+
 @dataclass(frozen=True, eq=False)
-class Graph:
+class Graph(_Features):
     """One graph. An undirected edge is stored as two directed ones.
 
     `labels` are classes of nodes, `label` is the class of the graph as a whole; a graph has one, the
@@ -123,7 +137,7 @@ class Batch:
 
 
 @dataclass(frozen=True, eq=False)
-class GraphSet:
+class GraphSet(_Features):
     """Many small graphs with one class each, kept end to end in a few tensors so that a batch is only indexing.
 
     `node_start[i]` and `edge_start[i]` are where graph i begins; edges hold node numbers of the whole set.
@@ -246,8 +260,8 @@ class GraphSet:
         indices = torch.as_tensor(indices, dtype=torch.int64)
         if len(indices) == 0 or indices.min() < 0 or indices.max() >= len(self):
             raise ValueError(f"a batch needs graphs from 0 to {len(self) - 1} (got {indices.tolist()[:5]})")
-        nodes, graph_of = _ranges(self.node_start, indices)
-        edges, edge_graph = _ranges(self.edge_start, indices)
+        nodes, graph_of = ranges(self.node_start, indices)
+        edges, edge_graph = ranges(self.edge_start, indices)
         sizes = self.node_start.diff()[indices]
         new_start = sizes.cumsum(0) - sizes  # (len(indices),)
         shift = new_start - self.node_start[indices]
@@ -269,7 +283,7 @@ def undirected(pairs: Iterable[tuple[int, int]] | np.ndarray | Tensor) -> Tensor
     return torch.cat([ends, ends.flip(1)]).unique(dim=0).t().contiguous()
 
 
-def _ranges(start: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
+def ranges(start: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     """All positions of the chosen stretches one after another, and which stretch each is from."""
     sizes = start.diff()[indices]
     owner = torch.repeat_interleave(torch.arange(len(indices)), sizes)

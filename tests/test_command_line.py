@@ -8,8 +8,10 @@ import pytest
 import torch
 
 from explainer_core.__main__ import main
+from explainer_core.cards import command_of
 from explainer_core.datasets.registry import DATASETS
 from explainer_core.pretrained import FOLDER, list_cards
+from explainer_core.recipes import RECIPES
 
 TRAIN_KARATE = ["train", "karate", "gcn", "--epochs", "5", "--device", "cpu"]
 
@@ -144,3 +146,13 @@ def test_generated_sets_are_also_measured_on_a_fresh_graph():
 
 def test_the_folder_of_models_is_small():
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 20_000_000
+
+
+def test_every_card_was_made_by_its_recipe():
+    cards = [card for card in list_cards() if not DATASETS[card.dataset].models_of]
+    assert {(card.dataset, card.model) for card in cards} == set(RECIPES)
+    for card in cards:
+        recipe = RECIPES[card.dataset, card.model]
+        assert (card.main, card.task, card.training) == (recipe.main, recipe.task, recipe.config.to_dict())
+        assert recipe.network.items() <= card.architecture.items()
+        assert card.command == command_of(recipe, card.seed)

@@ -207,7 +207,7 @@ def show_overview(cards: list[compute.Card]) -> None:
     st.caption("Test accuracy in percent; an empty cell is a model that is not trained on that data set.")
     infos = compute.datasets()
     table = pd.DataFrame(
-        [(infos[card.dataset].title, wording.model_title(card), 100 * card.test_accuracy) for card in cards],
+        [(infos[card.dataset].title, wording.model_title(card), round(100 * card.test_accuracy, 1)) for card in cards],
         columns=["Data set", "model", "accuracy"],
     )
     rows, columns = table["Data set"].unique(), table["model"].unique()  # in the order of the registry

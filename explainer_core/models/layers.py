@@ -59,9 +59,11 @@ class GCNLayer(MessagePassing):
         self.linear = nn.Linear(in_features, out_features, bias=False)
         self.bias = nn.Parameter(torch.zeros(out_features))
         self.normalize = normalize
+        # The weights may come before the sum or after it, to the same effect: messages are kept as narrow as they can be.
+        self.sums_first = in_features < out_features
 
     def transform(self, h):
-        return self.linear(h)
+        return h if self.sums_first else self.linear(h)
 
     def message(self, state, wiring):
         messages = super().message(state, wiring)
@@ -73,7 +75,8 @@ class GCNLayer(MessagePassing):
     def update(self, received, own, wiring):
         if self.normalize:
             own = own / (wiring.degree[: wiring.num_out] + 1).unsqueeze(-1)
-        return received + own + self.bias
+        total = received + own
+        return (self.linear(total) if self.sums_first else total) + self.bias
 
 
 class SAGELayer(MessagePassing):
@@ -167,7 +170,8 @@ class GATLayer(MessagePassing):
 
     def _scaled(self, values: Tensor, weight: Tensor) -> Tensor:
         """Each head's part of the values times that head's weight."""
-        return (values.view(*weight.shape, -1) * weight.unsqueeze(-1)).flatten(1)
+        width = values.shape[1] // weight.shape[1]  # not -1, which torch cannot work out where there are no edges
+        return (values.view(*weight.shape, width) * weight.unsqueeze(-1)).flatten(1)
 
 
 class GatedLayer(MessagePassing):

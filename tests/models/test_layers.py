@@ -39,9 +39,10 @@ def assert_close(ours, theirs):
     torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
 
 
-def test_gcn_equals_pyg(data):
+@pytest.mark.parametrize("out", [OUT, IN - 2], ids=["widening", "narrowing"])
+def test_gcn_equals_pyg(data, out):
     x, edge_index, _, _ = data
-    ours, theirs = GCNLayer(IN, OUT), pyg.GCNConv(IN, OUT)
+    ours, theirs = GCNLayer(IN, out), pyg.GCNConv(IN, out)
     theirs.lin.weight.data, theirs.bias.data = ours.linear.weight.data, ours.bias.data.normal_()
     assert_close(ours(x, wiring_of(edge_index)), theirs(x, edge_index))
 

@@ -1,0 +1,72 @@
+"""The figures of a benchmark: a table for people, JSON for machines, and whether each goal holds."""
+
+import argparse
+import json
+import os
+import platform
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured number; without a goal it is only reported."""
+
+    name: str
+    value: float
+    unit: str = ""
+    goal: float | None = None
+    better: str = "higher"
+
+    @property
+    def holds(self) -> bool | None:
+        if self.goal is None:
+            return None
+        return self.value >= self.goal if self.better == "higher" else self.value <= self.goal
+
+    def row(self) -> tuple[str, ...]:
+        goal = "" if self.goal is None else f"{'>=' if self.better == 'higher' else '<='} {self.goal:g}"
+        verdict = {None: "", True: "holds", False: "FALLS SHORT"}[self.holds]
+        return self.name, f"{self.value:.4g}", self.unit, goal, verdict
+
+
+class Report:
+    """Collects figures, prints each as it comes, and writes them all at the end."""
+
+    def __init__(self):
+        self.figures: list[Figure] = []
+
+    def add(self, name: str, value: float, unit: str = "", goal: float | None = None, better: str = "higher") -> None:
+        figure = Figure(name, float(value), unit, goal, better)
+        self.figures.append(figure)
+        name, value, unit, goal, verdict = figure.row()
+        print(f"{name:<72}{value:>10} {unit:<12}{goal:<10}{verdict}", flush=True)
+
+    def write(self, path: Path) -> None:
+        figures = [asdict(figure) | {"holds": figure.holds} for figure in self.figures]
+        path.write_text(json.dumps({"figures": figures, "machine": machine()}, indent=1) + "\n", encoding="utf-8")
+
+
+def machine() -> dict:
+    return {
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "cores": os.cpu_count(),
+        "torch_threads": torch.get_num_threads(),
+    }
+
+
+def run(measure, description: str) -> None:
+    """The command line every benchmark has."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--quick", action="store_true", help="a small version, in under a minute")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures here")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    report = Report()
+    measure(report, options.quick)
+    if options.json:
+        report.write(options.json)

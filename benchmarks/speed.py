@@ -1,0 +1,139 @@
+"""How fast an explanation is, against PyTorch Geometric's GNNExplainer with the same weights and steps."""
+
+import statistics
+import time
+from collections.abc import Callable
+
+import torch
+
+import explainer_core as xc
+from benchmarks import figures
+from benchmarks.pyg_peer import explain_node, explain_node_locally, pyg_explainer
+from explainer_core.datasets.download import DataUnavailable
+from explainer_core.explaining import _Case
+from explainer_core.methods.gnnexplainer import _Learner
+from explainer_core.models import GNN, ModelSpec
+from explainer_core.neighborhood import computation_of
+from explainer_core.training import freeze
+
+STEPS = 100
+
+
+def measure(report: figures.Report, quick: bool) -> None:
+    for name in ("ba_shapes", "tree_cycles"):
+        graph = xc.load_dataset(name)
+        model = three_layers(graph)
+        _one(report, name, graph, model, repeats=2 if quick else 7)
+        _many(report, name, graph, model, quick)
+    _molecules(report, quick)
+    _step(report)
+    if not quick:
+        for name in ("ba_shapes", "tree_cycles"):
+            _shipped(report, name)
+
+
+def three_layers(data) -> GNN:
+    """A 3-layer summing GCN as in the paper's experiments. Speed does not depend on what the weights say."""
+    task = "graph" if isinstance(data, xc.GraphSet) else "node"
+    spec = ModelSpec(
+        *("gcn", task, data.num_features, data.num_classes),
+        **{"num_layers": 3, "hidden": 20, "normalize": False, "jump": "cat", "unit_length": True},
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return freeze(GNN(spec))
+
+
+def _one(report, name: str, graph: xc.Graph, model: GNN, repeats: int) -> None:
+    config = xc.ExplainConfig(steps=STEPS)
+    peer = pyg_explainer(model, STEPS)
+    nodes = [int(node) for node in torch.linspace(graph.num_nodes * 0.6, graph.num_nodes - 1, repeats)]
+    ours, whole, local = [], [], []
+    for node in nodes:  # alternately, so that a slow moment of the machine hits all of them
+        ours.append(seconds(lambda n=node: xc.explain(model, graph, xc.Node(n), config)))
+        whole.append(seconds(lambda n=node: explain_node(peer, graph.x, graph.edge_index, n)))
+        local.append(seconds(lambda n=node: explain_node_locally(peer, graph.x, graph.edge_index, n, model.num_layers)))
+    report.add(f"{name}: one explanation, ours", 1e3 * statistics.median(ours), "ms")
+    report.add(f"{name}: one explanation, PyG on the whole graph", 1e3 * statistics.median(whole), "ms")
+    report.add(f"{name}: one explanation, PyG on the k-hop subgraph", 1e3 * statistics.median(local), "ms")
+    report.add(f"{name}: faster than PyG on the whole graph", _ratio(whole, ours), "times", 4)
+    report.add(f"{name}: faster than PyG on the k-hop subgraph", _ratio(local, ours), "times", 2)
+
+
+def _many(report, name: str, graph: xc.Graph, model: GNN, quick: bool) -> None:
+    config = xc.ExplainConfig(steps=STEPS)
+    targets = [xc.Node(node) for node in (graph.node_motif >= 0).nonzero().flatten().tolist()]
+    targets = targets[:40] if quick else targets
+    peer = pyg_explainer(model, STEPS)
+    nodes = [target.node for target in targets[:: max(1, len(targets) // (2 if quick else 7))]]
+    whole = [seconds(lambda n=node: explain_node(peer, graph.x, graph.edge_index, n)) for node in nodes]
+    for label, settings in (("", config), (", without refinement", xc.ExplainConfig(steps=STEPS, refine=False))):
+        each = seconds(lambda s=settings: xc.explain_many(model, graph, targets, s)) / len(targets)
+        goal = None if label else 150
+        report.add(f"{name}: {len(targets)} in one call{label}, each", 1e3 * each, "ms")
+        report.add(f"{name}: faster than PyG per explanation{label}", statistics.median(whole) / each, "times", goal)
+
+
+def _molecules(report, quick: bool) -> None:
+    try:
+        molecules = xc.load_dataset("mutagenicity")
+    except DataUnavailable as error:
+        print(f"Mutagenicity is left out: {error}")
+        return
+    count = 50 if quick else 500
+    model, config = three_layers(molecules), xc.ExplainConfig(steps=STEPS)
+    targets = [xc.WholeGraph(i) for i in range(count)]
+    each = seconds(lambda: xc.explain_many(model, molecules, targets, config)) / count
+    peer, single = pyg_explainer(model, STEPS), []
+    for i in range(0, count, count // (2 if quick else 10)):
+        graph = molecules[i]
+        batch = torch.zeros(graph.num_nodes, dtype=torch.int64)
+        single.append(seconds(lambda g=graph, b=batch: peer(g.x, g.edge_index, batch=b)))
+    report.add(f"mutagenicity: {count} molecules in one call, each", 1e3 * each, "ms")
+    report.add("mutagenicity: one molecule, PyG", 1e3 * statistics.median(single), "ms")
+    report.add("mutagenicity: faster than PyG per molecule", statistics.median(single) / each, "times", 50)
+
+
+def _step(report) -> None:
+    """One step of learning against a bare forward and backward pass on the same computation graph."""
+    graph = xc.load_dataset("ba_shapes")
+    model, target = three_layers(graph), [xc.Node(500)]
+    computation = computation_of(graph, target, model.num_layers, max_edges=200_000)
+    case = _Case.make(model, graph, target, computation, xc.ExplainConfig(steps=2000), "gnnexplainer", "predicted")
+    weight = torch.ones(computation.num_edges, requires_grad=True)
+    learner = _Learner(case.problem)
+
+    def bare() -> None:
+        torch.autograd.grad(case.problem.loss(case.problem.logits(weight)).sum(), weight)
+
+    times = [(seconds(bare), seconds(learner.step)) for _ in range(200)]
+    bare_time, step_time = (statistics.median(column) for column in zip(*times, strict=True))
+    report.add("a step: bare forward and backward", 1e3 * bare_time, "ms")
+    report.add("a step: times a bare forward and backward", step_time / bare_time, "times", 1.5, "lower")
+
+
+def _shipped(report, name: str) -> None:
+    """The deeper networks that ship: reported beside, without a goal."""
+    graph, model = xc.load_dataset(name), xc.load_pretrained(name)
+    targets = [xc.Node(node) for node in (graph.node_motif >= 0).nonzero().flatten().tolist()][::7]
+    one = [seconds(lambda t=target: xc.explain(model, graph, t)) for target in targets[:5]]
+    each = seconds(lambda: xc.explain_many(model, graph, targets)) / len(targets)
+    layers = f"{model.num_layers} layers"
+    report.add(
+        f"{name}: shipped model, {layers}, default settings, one explanation", 1e3 * statistics.median(one), "ms"
+    )
+    report.add(f"{name}: shipped model, {layers}, {len(targets)} in one call, each", 1e3 * each, "ms")
+
+
+def seconds(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def _ratio(slow: list[float], fast: list[float]) -> float:
+    return statistics.median(slow) / statistics.median(fast)
+
+
+if __name__ == "__main__":
+    figures.run(measure, __doc__)

@@ -1,0 +1,79 @@
+"""Every knob of the explainer: its default, its range and its one-line help, in one place."""
+
+import math
+from dataclasses import Field, asdict, dataclass, field, fields
+
+
+def knob(default, *, low=None, high=None, choices=None, help: str):
+    """A setting that knows its range, so that the check and the slider read the same numbers."""
+    return field(default=default, metadata={"low": low, "high": high, "choices": choices, "help": help})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainConfig:
+    """The settings of one explanation. The objective they weigh is in methods/gnnexplainer.py."""
+
+    k_m: int = knob(6, low=1, high=200, help="K_M: how large the explanation subgraph may be")
+    k_m_unit: str = knob("nodes", choices=("nodes", "edges"), help="What K_M counts")
+    k_f: int = knob(5, low=1, high=200, help="K_F: how many features the explanation keeps")
+    connected: bool = knob(True, help="Keep only the part that hangs together around the target")
+    refine: bool = knob(True, help="Exchange single edges where the subgraph alone would lose the prediction")
+
+    size: float = knob(0.3, low=0.0, high=5.0, help="Weight of the number of kept edges at the end of the run")
+    size_start: float = knob(0.001, low=0.0, high=5.0, help="The same at the start; it rises steadily in between")
+    entropy: float = knob(0.0, low=0.0, high=5.0, help="Weight that pushes every edge towards kept or dropped")
+    feat_size: float = knob(0.5, low=0.0, high=5.0, help="Weight of the share of kept features")
+    feat_entropy: float = knob(0.0, low=0.0, high=5.0, help="Weight that pushes every feature towards kept or dropped")
+    laplacian: float = knob(0.0, low=0.0, high=5.0, help="Weight against edges between nodes predicted to differ")
+
+    steps: int = knob(150, low=1, high=2000, help="How many steps the masks are learnt for at most")
+    learning_rate: float = knob(0.1, low=1e-4, high=1.0, help="How far one step moves a mask")
+    temperature: float = knob(
+        4.0, low=0.1, high=20.0, help="Divides the logits, so that a sure prediction still has a slope"
+    )
+    start: float = knob(2.0, low=-5.0, high=5.0, help="The logit every edge starts from; above zero means kept")
+    seeds: int = knob(1, low=1, high=50, help="How many runs from different starts are averaged")
+    seed: int = knob(0, low=0, high=2**31 - 1, help="Decides every random number of the run")
+
+    feature_fill: str = knob(
+        "marginal", choices=("marginal", "zero"), help="What replaces a hidden feature: values of other nodes, or zero"
+    )
+    feature_mask: str = knob(
+        "shared", choices=("shared", "per_node"), help="One mask for all nodes, or one for each node"
+    )
+    direction: str = knob(
+        "directed", choices=("directed", "symmetric"), help="One mask for each direction of an edge, or one for both"
+    )
+    max_edges: int = knob(
+        200_000, low=1, high=10_000_000, help="A larger neighbourhood is sampled down to this many edges"
+    )
+
+    def __post_init__(self):
+        for setting in fields(self):
+            check_setting(setting, getattr(self, setting.name))
+        if self.size < self.size_start and self.size > 0:
+            raise ValueError(
+                f"size must be at least size_start, {self.size_start:g} (got {self.size:g}); lower size_start too"
+            )
+
+    def to_dict(self) -> dict:
+        return asdict(self)
+
+
+def check_setting(setting: Field, value) -> None:
+    """Raises ValueError unless the value is of the knob's type and in its range."""
+    name, rule = setting.name, setting.metadata
+    if rule["choices"] is not None:
+        if value not in rule["choices"]:
+            raise ValueError(f"{name} must be one of {', '.join(rule['choices'])} (got {value!r})")
+        return
+    kind = type(setting.default)
+    right_type = isinstance(value, (int, float) if kind is float else kind) and (
+        kind is bool or not isinstance(value, bool)
+    )
+    if not right_type or (isinstance(value, float) and not math.isfinite(value)):
+        wanted = {float: "a number", int: "an int", bool: "a bool"}[kind]
+        raise ValueError(f"{name} must be {wanted} (got {value!r})")
+    if rule["low"] is not None and not rule["low"] <= value <= rule["high"]:
+        low, high = (f"{end:g}" if kind is float else f"{end:,}" for end in (rule["low"], rule["high"]))
+        raise ValueError(f"{name} must be {low} to {high} (got {value!r})")

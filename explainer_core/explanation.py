@@ -1,0 +1,305 @@
+"""The result of a method: every edge and feature with its weight, and the subgraph that is cut out of them."""
+
+import json
+from dataclasses import asdict, dataclass, field
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from explainer_core.config import ExplainConfig
+from explainer_core.targets import Link, Node, Target, WholeGraph
+
+TARGET_KINDS = {"node": Node, "graph": WholeGraph, "link": Link}
+
+
+@dataclass(frozen=True)
+class Subgraph:
+    """G_S: the part of the graph the prediction rests on, in the graph's own numbers.
+
+    `edges` are undirected pairs with the smaller number first. `dropped` counts the edges that were heavy enough
+    but hang elsewhere; `threshold` is the least weight that was kept.
+    """
+
+    nodes: tuple[int, ...]
+    edges: tuple[tuple[int, int], ...]
+    threshold: float
+    dropped: int
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why a model predicted what it did. Plain data: numbers of the original graph, floats and numpy arrays."""
+
+    target: Target
+    method: str
+    config: ExplainConfig
+    explained_class: int | None  # None: the whole distribution
+    predicted_class: int
+    probabilities: tuple[float, ...]  # on the whole computation graph
+    masked_probabilities: tuple[float, ...] | None  # with the soft masks on, where the method has masks
+    edge_index: np.ndarray  # (2, e): directed edges of the computation graph; a link's second part follows its first
+    edge_ids: np.ndarray  # (e,): their numbers in the graph
+    edge_weight: np.ndarray  # (e,)
+    edge_part: np.ndarray  # (e,): 0, or 1 for the head's side of a link
+    nodes: np.ndarray  # (n,): nodes of the computation graph, nearest first
+    hop: np.ndarray  # (n,): steps from the target; zero throughout for a whole graph
+    feature_weight: np.ndarray | None  # (F,)
+    edge_spread: np.ndarray | None = None  # (e,): standard deviation over the seeds
+    seed_weights: np.ndarray | None = None  # (seeds, e)
+    history: dict[str, list[float]] = field(default_factory=dict)  # loss terms, step by step
+    snapshots: tuple[tuple[int, np.ndarray], ...] = ()  # (step, edge weights)
+    core: tuple[tuple[int, int], ...] = ()  # pairs that refinement put before all others, in this order
+    sampled: bool = False
+    steps: int = 0
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The nodes the explanation grows from; none for a whole graph."""
+        if isinstance(self.target, Node):
+            return (self.target.node,)
+        return (self.target.source, self.target.head) if isinstance(self.target, Link) else ()
+
+    def undirected(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of nodes (u, 2), smaller number first, and their scores (u,): the mean over directions.
+
+        Where both ends of a link look at an edge, the end that it matters more to counts. The pairs of a refined
+        core come before all others.
+        """
+        refined = weights is None and bool(self.core)
+        weights = self.edge_weight if weights is None else weights
+        if weights.size == 0:
+            return np.empty((0, 2), dtype=np.int64), np.empty(0)
+        pairs, number = np.unique(np.sort(self.edge_index, axis=0), axis=1, return_inverse=True)
+        in_part = 2 * number + self.edge_part
+        count = np.bincount(in_part, minlength=2 * pairs.shape[1])
+        mean = np.bincount(in_part, weights=weights, minlength=2 * pairs.shape[1]) / np.maximum(count, 1)
+        scores = np.where(count > 0, mean, -np.inf).reshape(-1, 2).max(1)
+        if refined:
+            place = {pair: i for i, pair in enumerate(map(tuple, pairs.T.tolist()))}
+            core = [place[pair] for pair in self.core]
+            # above all others, and falling: the first of the core is the heaviest
+            scores[core] = max(scores.max(), 1e-12) * (1 + np.arange(len(core), 0, -1) / len(core))
+        return pairs.T, scores
+
+    def subgraph(self, k_m: int | None = None, *, unit: str | None = None, connected: bool | None = None) -> Subgraph:
+        """G_S of size K_M: the heaviest edges around the target that reach it. Instant: nothing is learnt again."""
+        config = self.config
+        return extract(
+            *self.undirected(),
+            self.roots,
+            config.k_m if k_m is None else k_m,
+            unit=config.k_m_unit if unit is None else unit,
+            connected=config.connected if connected is None else connected,
+        )
+
+    def top_features(self, k_f: int | None = None) -> tuple[int, ...]:
+        """The K_F heaviest features, heaviest first; none where the method does not look at features."""
+        k_f = self.config.k_f if k_f is None else k_f
+        if k_f < 1:
+            raise ValueError(f"k_f must be at least 1 (got {k_f})")
+        if self.feature_weight is None:
+            return ()
+        return tuple(int(i) for i in np.argsort(-self.feature_weight, kind="stable")[:k_f])
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row for each directed edge, heaviest first."""
+        frame = pd.DataFrame(
+            {
+                "source": self.edge_index[0],
+                "head": self.edge_index[1],
+                "weight": self.edge_weight,
+                "edge": self.edge_ids,
+                "part": self.edge_part,
+            }
+        )
+        return frame.sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+
+    def to_networkx(self, k_m: int | None = None) -> nx.Graph:
+        """The computation graph with weights; `kept` marks G_S."""
+        pairs, scores = self.undirected()
+        kept = self.subgraph(k_m)
+        kept_edges, kept_nodes = set(kept.edges), set(kept.nodes)
+        net = nx.Graph(method=self.method, predicted_class=self.predicted_class)
+        for node, hop in zip(self.nodes.tolist(), self.hop.tolist(), strict=True):
+            net.add_node(node, hop=hop, kept=node in kept_nodes, target=node in self.roots)
+        for pair, score in zip(map(tuple, pairs.tolist()), scores.tolist(), strict=True):
+            net.add_edge(*pair, weight=score, kept=pair in kept_edges)
+        return net
+
+    def to_json(self) -> str:
+        values = {name: _plain(value) for name, value in vars(self).items()}
+        kind = next(name for name, cls in TARGET_KINDS.items() if isinstance(self.target, cls))
+        values |= {"target": {"kind": kind} | asdict(self.target), "config": self.config.to_dict()}
+        return json.dumps(values)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Explanation":
+        """The explanation that `to_json` wrote. Everything is checked: a file may come from anywhere."""
+        try:
+            return cls(**_checked(json.loads(text)))
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+            raise ValueError(
+                f"this is not an explanation written by to_json ({type(error).__name__}: {error})"
+            ) from error
+
+
+ARRAYS = {  # type and number of dimensions
+    "edge_index": (np.int64, 2),
+    "edge_ids": (np.int64, 1),
+    "edge_weight": (float, 1),
+    "edge_part": (np.int64, 1),
+    "nodes": (np.int64, 1),
+    "hop": (np.int64, 1),
+    "feature_weight": (float, 1),
+    "edge_spread": (float, 1),
+    "seed_weights": (float, 2),
+}
+OPTIONAL = ("feature_weight", "edge_spread", "seed_weights")
+
+
+def _checked(values: dict) -> dict:
+    """The fields of an Explanation out of a file, each of its type and all of one size; raises what it trips over."""
+    target = dict(values["target"])
+    target = TARGET_KINDS[target.pop("kind")](**target)
+    arrays = {
+        name: None if values[name] is None and name in OPTIONAL else _array(name, values[name], kind, ndim)
+        for name, (kind, ndim) in ARRAYS.items()
+    }
+    snapshots = tuple((_whole("step", step), _array("snapshots", mask, float, 1)) for step, mask in values["snapshots"])
+    probabilities = tuple(_array("probabilities", values["probabilities"], float, 1).tolist())
+    masked = values["masked_probabilities"]
+    masked = None if masked is None else tuple(_array("masked_probabilities", masked, float, 1).tolist())
+    history = {
+        str(name): _array("history", term, float, 1).tolist() for name, term in values.get("history", {}).items()
+    }
+    num_edges = arrays["edge_index"].shape[1]
+    per_edge = [arrays[name] for name in ("edge_ids", "edge_weight", "edge_part", "edge_spread", "seed_weights")]
+    wrong = [
+        part.shape
+        for part in (*per_edge, *(m for _, m in snapshots))
+        if part is not None and part.shape[-1] != num_edges
+    ]
+    ends = set(arrays["edge_index"].flatten().tolist()) | {
+        v for v in vars(target).values() if type(target) is not WholeGraph
+    }
+    pairs = set(map(tuple, np.sort(arrays["edge_index"], axis=0).T.tolist()))
+    core = tuple((_whole("core", a), _whole("core", b)) for a, b in values.get("core", ()))
+    rules = {
+        "a core of its own edges": set(core) <= pairs,
+        f"two rows of {num_edges} edges, and as many of all that belongs to them": len(arrays["edge_index"]) == 2
+        and not wrong,
+        "one hop for each node": len(arrays["nodes"]) == len(arrays["hop"]),
+        "edges and target among the nodes": ends <= set(arrays["nodes"].tolist()),
+        "target numbers": all(v is None or _whole("target", v) >= 0 for v in vars(target).values()),
+        "parts 0 and 1": not (arrays["edge_part"] > 1).any(),
+        "probabilities of the same classes": masked is None or len(masked) == len(probabilities),
+        "a method name": isinstance(values["method"], str),
+        "sampled or not": isinstance(values.get("sampled", False), bool),
+    }
+    for rule, holds in rules.items():
+        if not holds:
+            raise ValueError(f"it must have {rule}")
+    for name in ("predicted_class", "explained_class"):
+        if not (values[name] is None and name == "explained_class") and _whole(name, values[name]) >= len(
+            probabilities
+        ):
+            raise ValueError(f"{name} must be below {len(probabilities)} (got {values[name]})")
+    checked = {
+        "target": target,
+        "config": ExplainConfig(**values["config"]),
+        "steps": _whole("steps", values.get("steps", 0)),
+    }
+    checked |= {
+        "probabilities": probabilities,
+        "masked_probabilities": masked,
+        "history": history,
+        "snapshots": snapshots,
+        "core": core,
+    }
+    return values | arrays | checked
+
+
+def _array(name: str, value, kind: type, ndim: int) -> np.ndarray:
+    """Finite numbers, whole and not negative where numbers of nodes and edges are meant."""
+    found = np.array(value)
+    if found.ndim != ndim or (found.size and found.dtype.kind not in ("iu" if kind is np.int64 else "iuf")):
+        raise ValueError(f"{name} must be numbers in {ndim} dimensions (got {found.dtype} {found.shape})")
+    if not np.isfinite(found).all() or (kind is np.int64 and (found < 0).any()):
+        raise ValueError(f"{name} must be finite, and numbers of nodes and edges not negative")
+    return found.astype(kind)
+
+
+def _whole(name: str, value) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{name} must be a whole number from 0 (got {value!r})")
+    return value
+
+
+def _plain(value):
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return value
+
+
+def extract(
+    pairs: np.ndarray,
+    scores: np.ndarray,
+    roots: tuple[int, ...],
+    k_m: int,
+    *,
+    unit: str = "nodes",
+    connected: bool = True,
+) -> Subgraph:
+    """The paper's extraction (its Appendix): the largest threshold at which the component around the target reaches K_M.
+
+    Edges as heavy as the threshold are all kept. Without roots (a whole graph) the largest component counts;
+    unconnected, the heaviest edges count wherever they are. A graph smaller than K_M is kept whole.
+    """
+    if k_m < 1 or unit not in ("nodes", "edges"):
+        raise ValueError(f"k_m must be at least 1 and counted in nodes or edges (got {k_m} {unit})")
+    if len(scores) == 0:
+        return Subgraph(tuple(sorted(set(roots))), (), 0.0, 0)
+    nodes, ends = np.unique(pairs, return_inverse=True)
+    ends = ends.reshape(pairs.shape)  # (u, 2): pairs renumbered from zero
+    root_places = np.flatnonzero(np.isin(nodes, roots))
+
+    def kept_at(threshold: float) -> np.ndarray:
+        """Which edges are kept: (u,) bool."""
+        heavy = scores >= threshold
+        return (
+            heavy & _around_roots(ends, heavy, len(nodes), root_places if roots else None, unit) if connected else heavy
+        )
+
+    def large_enough(threshold: float) -> bool:
+        kept = kept_at(threshold)
+        size = kept.sum() if unit == "edges" else len(np.union1d(pairs[kept], roots))  # the target always counts
+        return size >= k_m
+
+    levels = np.unique(scores)  # rising; the kept part only grows as the threshold falls
+    low, high = 0, len(levels) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if large_enough(levels[middle]) else (low, middle - 1)
+    kept = kept_at(levels[low])
+    kept_nodes = set(nodes[np.unique(ends[kept])].tolist()) | set(roots)
+    edges = tuple((int(a), int(b)) for a, b in pairs[kept])
+    return Subgraph(
+        tuple(sorted(kept_nodes)), edges, float(levels[low]), int((scores >= levels[low]).sum() - kept.sum())
+    )
+
+
+def _around_roots(
+    ends: np.ndarray, heavy: np.ndarray, num_nodes: int, roots: np.ndarray | None, unit: str
+) -> np.ndarray:
+    """True for the edges in the component of a root, or in the largest component (by unit) where roots is None."""
+    a, b = ends[heavy].T
+    links = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(num_nodes, num_nodes))
+    component = connected_components(links, directed=False)[1]  # (n,)
+    counted = component if unit == "nodes" else component[a]
+    wanted = np.bincount(counted).argmax() if roots is None else component[roots]
+    return np.isin(component[ends[:, 0]], wanted)

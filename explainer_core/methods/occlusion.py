@@ -1,0 +1,71 @@
+"""Occlusion: hide one edge or one feature at a time and see how far the prediction falls."""
+
+import torch
+from torch import Tensor
+
+from explainer_core.methods.problem import Problem, Weights
+from explainer_core.neighborhood import undirected_edges
+
+BATCH_SIZE = 300_000  # edges, or feature values, of all copies judged in one pass
+
+
+@torch.no_grad()
+def occlusion(problem: Problem) -> Weights:
+    """How much -log P(y) grows without each edge (both directions), and with each feature filled in."""
+    base = problem.loss(problem.logits())  # (P,)
+    return Weights(_without_edges(problem, base), _without_features(problem, base))
+
+
+def _without_edges(problem: Problem, base: Tensor) -> Tensor:
+    c = problem.computation
+    pair, num_pairs = undirected_edges(c)
+    prediction = problem.predictions_of_instances[c.edge_instance]  # (e,)
+    rank = _rank_within(pair, num_pairs, prediction, len(base))  # (e,): 0 for a prediction's first edge, and so on
+    grown = torch.zeros(c.num_edges, device=c.x.device)
+    rounds = int(rank.max()) + 1 if len(rank) else 0
+    for first, copies in _passes(rounds, BATCH_SIZE // max(c.num_edges, 1)):
+        copy = torch.arange(copies, device=c.x.device)
+        shown = (rank.unsqueeze(-1) != first + copy).float().flatten()  # (e * copies,)
+        many = problem.repeated(copies)
+        loss = many.loss(many.logits(shown)).view(len(base), copies)
+        here = (rank >= first) & (rank < first + copies)
+        grown[here] = loss[prediction[here], rank[here] - first] - base[prediction[here]]
+    return grown.clamp(min=0)
+
+
+def _without_features(problem: Problem, base: Tensor) -> Tensor:
+    c, num_features = problem.computation, problem.values.shape[1]
+    grown = torch.zeros(len(base), num_features, device=c.x.device)
+    for first, copies in _passes(num_features, BATCH_SIZE // max(c.x.numel(), c.num_edges, 1)):
+        many = problem.repeated(copies)
+        for_copy = many.computation.x.clone()
+        # copies of a node lie side by side, and a copy keeps its number through every reordering
+        copy = _copy_number(many, copies)
+        column = first + copy
+        row = torch.arange(len(column), device=c.x.device)
+        for_copy[row, column] = many.emptied[row, column]
+        loss = many.loss(many.logits(None, for_copy)).view(len(base), copies)
+        grown[:, first : first + copies] = loss - base.unsqueeze(-1)
+    return grown.clamp(min=0)[problem.predictions_of_instances]
+
+
+def _copy_number(many: Problem, copies: int) -> Tensor:
+    """Which copy of its prediction each node belongs to: (n * copies,)."""
+    return many.predictions_of_instances[many.computation.node_instance] % copies
+
+
+def _passes(total: int, at_once: int):
+    """(first, count) of each pass over `total` things, so many at once."""
+    at_once = max(1, at_once)
+    return ((first, min(at_once, total - first)) for first in range(0, total, at_once))
+
+
+def _rank_within(pair: Tensor, num_pairs: int, prediction: Tensor, num_predictions: int) -> Tensor:
+    """Numbers the pairs of each prediction from zero: (e,)."""
+    owner = torch.zeros(num_pairs, dtype=torch.int64, device=pair.device).scatter(0, pair, prediction)
+    order = owner.argsort(stable=True)
+    counts = torch.bincount(owner, minlength=num_predictions)
+    start = counts.cumsum(0) - counts
+    rank = torch.empty_like(owner)
+    rank[order] = torch.arange(num_pairs, device=pair.device) - start[owner[order]]
+    return rank[pair]

@@ -1,0 +1,130 @@
+"""A prediction to be explained: the model, the computation graphs, and the classes asked about."""
+
+import copy
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from explainer_core.config import ExplainConfig
+from explainer_core.neighborhood import Computation
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Everything a method needs. A node or graph has one instance, a link two; each has one row in `goal`."""
+
+    model: nn.Module
+    computation: Computation
+    config: ExplainConfig
+    task: str  # node, graph or link
+    values: Tensor  # (N, F): the features of the whole graph or set, which hidden features are filled from
+    goal: Tensor  # (P, C): the classes asked about; one-hot, or the whole predicted distribution
+    node_class: Tensor | None = None  # (n,): predicted classes, for the Laplacian term
+    mean: Tensor | None = None  # (F,): of the values, where it is known already
+    varying: bool | None = None  # whether any value differs, likewise
+
+    def logits(self, edge_weight: Tensor | None = None, x: Tensor | None = None) -> Tensor:
+        """What the model says with these edge weights and features: (P, C)."""
+        return run(self.model, self.computation, self.task, edge_weight, x)
+
+    def loss(self, logits: Tensor) -> Tensor:
+        """-log P(y), or the cross-entropy with the predicted distribution: (P,)."""
+        return -(self.goal * logits.log_softmax(-1)).sum(-1)
+
+    @property
+    def emptied(self) -> Tensor:
+        """Features that say nothing: every one at its mean, or at zero: (n, F)."""
+        if self.config.feature_fill == "zero":
+            return torch.zeros_like(self.computation.x)
+        return (self.values.mean(0) if self.mean is None else self.mean).expand_as(self.computation.x)
+
+    @property
+    def features_matter(self) -> bool:
+        """False where other nodes' values are all the same values, so that filling them in changes nothing."""
+        if self.config.feature_fill == "zero":
+            return True
+        return bool((self.values != self.values[0]).any()) if self.varying is None else self.varying
+
+    def repeated(self, times: int) -> "Problem":
+        """Every prediction `times` over, side by side."""
+        if times == 1:
+            return self
+        if self.task == "link":  # the two ends of a copy stay together
+            goal = self.goal.repeat_interleave(times, 0)
+            return replace(self, computation=_repeated_links(self.computation, times), goal=goal, node_class=None)
+        node_class = None if self.node_class is None else self.node_class.repeat_interleave(times)
+        goal = self.goal.repeat_interleave(times, 0)
+        return replace(self, computation=self.computation.repeated(times), goal=goal, node_class=node_class)
+
+    @property
+    def predictions_of_instances(self) -> Tensor:
+        """Which prediction each instance belongs to: (I,)."""
+        instances = torch.arange(self.computation.num_instances, device=self.goal.device)
+        return instances // 2 if self.task == "link" else instances
+
+    @property
+    def seeds_of_instances(self) -> Tensor:
+        """The seed of the run each instance belongs to; the runs of a prediction lie side by side: (I,)."""
+        return self.config.seed + self.predictions_of_instances % self.config.seeds
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What a method found: one weight for each edge, and for each feature of each instance, if it looks at features."""
+
+    edge: Tensor  # (e,)
+    feature: Tensor | None = None  # (I, F)
+    node_feature: Tensor | None = None  # (n, F), where each node has a mask of its own
+    steps: Tensor | None = None  # (P,), where the method learns
+
+
+def run(
+    model, computation: Computation, task: str, edge_weight: Tensor | None = None, x: Tensor | None = None
+) -> Tensor:
+    """Logits of a model on computation graphs: (P, C)."""
+    c = computation
+    x = c.x if x is None else x
+    if task == "graph":
+        graphs = {"graph_of": c.node_instance, "num_graphs": c.num_instances}
+        return model(x, c.edge_index, edge_weight, edge_type=c.edge_types, **graphs)
+    settings = {"edge_type": c.edge_types, "degree": c.degree, "prefixes": c.prefixes}
+    if task == "link":
+        z = model.embed(x, c.edge_index, edge_weight, **settings)
+        return model.decode(z[0::2], z[1::2])
+    return model(x, c.edge_index, edge_weight, **settings)
+
+
+def still(model: nn.Module) -> nn.Module:
+    """The model in eval mode with frozen parameters, sharing its weights; the model itself is not touched."""
+    if not any(part.training for part in model.modules()) and not any(p.requires_grad for p in model.parameters()):
+        return model
+    memo: dict[int, object] = {id(p): nn.Parameter(p.detach(), requires_grad=False) for p in model.parameters()}
+    memo |= {id(buffer): buffer for buffer in model.buffers()}
+    return copy.deepcopy(model, memo).eval()
+
+
+def _repeated_links(computation: Computation, times: int) -> Computation:
+    """Copies of pairs of instances: copy r of link t has instances 2 (t * times + r) and the next."""
+    spread = computation.repeated(times)  # copy r of instance i is i * times + r
+
+    def paired(instance: Tensor) -> Tensor:
+        original, copy_number = instance // times, instance % times
+        return 2 * ((original // 2) * times + copy_number) + original % 2
+
+    # the first nodes are the ends, in the order of the instances: they are renumbered along
+    ends = spread.num_instances
+    new_place = torch.arange(spread.num_nodes, device=spread.x.device)
+    new_place[:ends] = paired(new_place[:ends])
+    old_place = new_place.argsort()
+    return replace(
+        spread,
+        x=spread.x[old_place],
+        edge_index=new_place[spread.edge_index],
+        node_ids=spread.node_ids[old_place],
+        node_instance=paired(spread.node_instance)[old_place],
+        edge_instance=paired(spread.edge_instance),
+        degree=spread.degree[old_place],
+        hop=spread.hop[old_place],
+        sampled=spread.sampled[paired(torch.arange(ends, device=spread.x.device)).argsort()],
+    )

@@ -1,0 +1,22 @@
+"""Rankings that know nothing of the model: what every other method has to beat."""
+
+import torch
+
+from explainer_core.hashing import hashed_uniform
+from explainer_core.methods.problem import Problem, Weights
+
+EDGES, FEATURES = 3, 4  # which random numbers are drawn
+
+
+def random(problem: Problem) -> Weights:
+    """Every edge and feature by chance."""
+    c, seeds = problem.computation, problem.seeds_of_instances.cpu()
+    features = hashed_uniform(FEATURES, seeds.unsqueeze(1), torch.arange(c.x.shape[1]))  # (I, F)
+    edges = hashed_uniform(EDGES, seeds[c.edge_instance.cpu()], c.edge_ids.cpu())  # (e,)
+    return Weights(edges.to(c.x.device), features.to(c.x.device))
+
+
+def proximity(problem: Problem) -> Weights:
+    """Nearest edges first: one over the hop of the node an edge runs into, counted from one. Not for features."""
+    c = problem.computation
+    return Weights(1 / (1 + c.hop[c.edge_index[1]].float()))

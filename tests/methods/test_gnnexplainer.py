@@ -1,0 +1,589 @@
+"""Masks that are learnt: the objective on paper, the same numbers in any company, and nothing left behind."""
+
+import importlib
+import math
+import threading
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from small_networks import (
+    case,
+    counting_network,
+    network,
+    problem_of,
+    random_graph,
+    state_of,
+)
+
+from explainer_core.config import ExplainConfig
+from explainer_core.explaining import explain, explain_many, explain_steps
+from explainer_core.graph import Graph, undirected
+from explainer_core.methods.gnnexplainer import gnnexplainer, gnnexplainer_steps
+from explainer_core.models import GNN, ModelSpec
+from explainer_core.targets import Node
+
+learning = importlib.import_module("explainer_core.methods.gnnexplainer")  # the package has a function of that name
+TASKS = ("node", "graph", "link")
+QUICK = ExplainConfig(steps=30)
+
+
+def config(**changes):
+    return ExplainConfig(**{"steps": 30} | changes)
+
+
+def assert_same(one, other, atol=1e-4):
+    assert one.target == other.target
+    assert np.array_equal(one.edge_ids, other.edge_ids)
+    assert one.core == other.core
+    for name in ("edge_weight", "feature_weight", "probabilities", "masked_probabilities", "seed_weights"):
+        if getattr(one, name) is None:
+            assert getattr(other, name) is None
+        else:
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=atol, rtol=0, err_msg=name)
+
+
+# In company and alone
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"seeds": 3},
+        {"direction": "symmetric", "feature_mask": "per_node"},
+        {"feature_fill": "zero", "entropy": 0.5, "feat_entropy": 0.5, "laplacian": 0.5, "seeds": 2},
+    ],
+    ids=["defaults", "seeds", "tied", "every term"],
+)
+def test_a_batch_gives_the_numbers_of_one_by_one(task, changes):
+    model, data, targets = case(task)
+    together = explain_many(model, data, targets, config(**changes))
+    for target, found in zip(targets, together, strict=True):
+        assert_same(found, explain(model, data, target, config(**changes)))
+
+
+@pytest.mark.parametrize("kind", ["gat", "gin", "sage", "gated", "rgcn"])
+def test_a_batch_gives_the_numbers_of_one_by_one_for_every_kind_of_network(kind):
+    model, data, targets = case("node", kind, typed=True)
+    together = explain_many(model, data, targets, QUICK)
+    for target, found in zip(targets, together, strict=True):
+        assert_same(found, explain(model, data, target, QUICK))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_pieces_of_a_batch_give_the_numbers_of_the_whole(task, monkeypatch):
+    model, data, targets = case(task)
+    whole = explain_many(model, data, targets * 3, QUICK)
+    monkeypatch.setattr("explainer_core.explaining.BATCH_EDGES", 40)
+    for one, other in zip(whole, explain_many(model, data, targets * 3, QUICK), strict=True):
+        assert_same(one, other)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_same_seed_gives_the_same_numbers_and_another_seed_others(task):
+    model, data, targets = case(task)
+    one, same, other = (explain(model, data, targets[0], config(seed=seed)) for seed in (3, 3, 4))
+    assert np.array_equal(one.edge_weight, same.edge_weight)
+    assert np.array_equal(one.feature_weight, same.feature_weight)
+    assert one.history == same.history
+    assert (one.edge_weight != other.edge_weight).all()
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_each_of_several_seeds_gives_what_it_would_alone(task):
+    model, data, targets = case(task)
+    found = explain(model, data, targets[0], config(seed=2, seeds=4))
+    alone = [explain(model, data, targets[0], config(seed=2 + r)) for r in range(4)]
+    assert found.seed_weights.shape == (4, len(found.edge_ids))
+    for weights, one in zip(found.seed_weights, alone, strict=True):
+        np.testing.assert_allclose(weights, one.edge_weight, atol=1e-4)
+    np.testing.assert_allclose(found.edge_weight, np.mean([one.edge_weight for one in alone], 0), atol=1e-4)
+    np.testing.assert_allclose(found.edge_spread, np.std([one.edge_weight for one in alone], 0), atol=1e-4)
+    np.testing.assert_allclose(found.feature_weight, np.mean([one.feature_weight for one in alone], 0), atol=1e-4)
+    masked = np.mean([one.masked_probabilities for one in alone], 0)
+    np.testing.assert_allclose(found.masked_probabilities, masked, atol=1e-4)
+
+
+def test_the_steps_end_where_the_explanation_is():
+    model, data, targets = case("link")
+    *_, last = explain_steps(model, data, targets[0], QUICK)
+    whole = explain(model, data, targets[0], QUICK)
+    assert_same(last.explanation(), whole, atol=0)
+    assert np.array_equal(last.edge_weight, whole.edge_weight)
+    assert last.number == whole.steps
+    assert whole.history["prediction"][-1] == last.terms["prediction"]
+    assert {len(values) for values in whole.history.values()} == {whole.steps}
+    assert whole.snapshots[0][0] == 1
+    assert np.array_equal(whole.snapshots[-1][1], whole.edge_weight)
+
+
+def test_an_explanation_taken_on_the_way_stays_as_it_was():
+    model, data, targets = case("node")
+    steps = explain_steps(model, data, targets[0], QUICK)
+    early = [next(steps) for _ in range(5)][-1].explanation()
+    before = early.to_json()
+    list(steps)
+    assert early.to_json() == before
+    assert len(early.history["prediction"]) == 5
+
+
+# Nothing left behind
+
+
+class Breaking(GNN):
+    """Fails in its fifth pass."""
+
+    passes = 0
+
+    def forward(self, *args, **kwargs):
+        type(self).passes += 1
+        if type(self).passes == 5:
+            raise RuntimeError("out of order")
+        return super().forward(*args, **kwargs)
+
+
+def in_training(kind="gcn", cls=GNN):
+    torch.manual_seed(0)
+    spec = ModelSpec(kind, "node", in_features=5, num_classes=3, hidden=8, num_layers=2, dropout=0.5, batch_norm=True)
+    return cls(spec).train()
+
+
+@pytest.mark.parametrize("kind", ["gcn", "gat"])
+@pytest.mark.parametrize("training", [False, True])
+def test_the_model_is_as_it_was_after_an_explanation(kind, training):
+    model, graph = in_training(kind) if training else network(kind), random_graph()
+    before = state_of(model)
+    explain(model, graph, Node(3), QUICK)
+    explain_many(model, graph, [Node(3), Node(4)], QUICK)
+    assert state_of(model) == before
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_the_model_is_as_it_was_after_a_failure(training):
+    model, graph = in_training(cls=Breaking), random_graph()
+    if not training:
+        model = model.eval().requires_grad_(False)
+    before = state_of(model)
+    for request in (explain, lambda *args: explain_many(*args[:2], [args[2]], args[3])):
+        Breaking.passes = 0
+        with pytest.raises(RuntimeError, match="out of order"):
+            request(model, graph, Node(3), QUICK)
+        assert state_of(model) == before
+
+
+def test_the_model_is_as_it_was_after_numbers_that_are_none():
+    model = in_training()
+    torch.nn.init.constant_(model.head.bias, float("nan"))
+    before = state_of(model)
+    with pytest.raises(ValueError, match="must give finite numbers"):
+        explain(model, random_graph(), Node(3), QUICK)
+    assert state_of(model) == before
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_the_model_is_as_it_was_when_the_loop_is_left(training):
+    model = in_training() if training else network()
+    before = state_of(model)
+    steps = explain_steps(model, random_graph(), Node(3), QUICK)
+    for step in steps:
+        if step.number == 5:
+            break
+    assert state_of(model) == before
+    steps.close()
+    assert state_of(model) == before
+
+
+def test_a_model_in_training_is_explained_as_it_will_be_used():
+    """Dropout is off and the running statistics count, though the model itself stays in training."""
+    model, graph = in_training(), random_graph()
+    found = explain(model, graph, Node(3), QUICK)
+    assert model.training
+    assert all(parameter.requires_grad and parameter.grad is None for parameter in model.parameters())
+    model.eval().requires_grad_(False)
+    assert_same(found, explain(model, graph, Node(3), QUICK), atol=0)
+    with torch.no_grad():
+        whole = model(graph.x, graph.edge_index)[3].softmax(-1)
+    np.testing.assert_allclose(found.probabilities, whole, atol=1e-6)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_two_people_with_one_model_get_what_each_would_get_alone(training):
+    model, graph = in_training() if training else network(), random_graph()
+    settings = [config(), config(seed=5, direction="symmetric"), config(feature_fill="zero")]
+    alone = [explain(model, graph, Node(i), own) for i, own in enumerate(settings)]
+    found, start = [None] * len(settings), threading.Barrier(len(settings))
+
+    def work(i):
+        start.wait()
+        found[i] = explain(model, graph, Node(i), settings[i])
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(settings))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for one, other in zip(alone, found, strict=True):
+        assert_same(one, other, atol=0)
+
+
+def test_the_global_seed_is_not_moved():
+    state = torch.get_rng_state()
+    explain(network(), random_graph(), Node(3), QUICK)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+# Answers known on paper
+
+
+def one_path():
+    """Node 0 has three arms of two edges; only at the end of the first, in node 4, is there anything to hear.
+
+    Many silent nodes elsewhere make sure that values of other nodes are silent too.
+    """
+    x = torch.zeros(100, 1)
+    x[4] = 3.0
+    return Graph(x, undirected([(0, 1), (0, 2), (0, 3), (1, 4), (2, 5), (3, 6)]))
+
+
+@pytest.mark.parametrize("fill", ["zero", "marginal"])
+@pytest.mark.parametrize("direction", ["directed", "symmetric"])
+def test_the_only_path_that_carries_the_prediction_wins(fill, direction):
+    settings = ExplainConfig(
+        steps=100, k_m=3, feature_fill=fill, direction=direction, size=0.05, feat_size=0.0, seeds=3
+    )
+    found = explain(counting_network(), one_path(), Node(0), settings)
+    assert found.predicted_class == 1
+    weight = dict(zip(map(tuple, found.edge_index.T.tolist()), found.edge_weight, strict=True))
+    path, others = {(4, 1), (1, 0)}, set(weight) - {(4, 1), (1, 0), (1, 4), (0, 1)}
+    assert min(weight[edge] for edge in path) > 0.8
+    assert max(weight[edge] for edge in others) < 0.2
+    assert found.subgraph().nodes == (0, 1, 4)
+    assert found.subgraph().edges == ((0, 1), (1, 4))
+
+
+def test_the_way_back_of_the_path_is_let_go():
+    found = explain(counting_network(), one_path(), Node(0), ExplainConfig(steps=100, feature_fill="zero", size=0.1))
+    weight = dict(zip(map(tuple, found.edge_index.T.tolist()), found.edge_weight, strict=True))
+    assert weight[0, 1] < 0.2 < 0.8 < weight[1, 0]
+
+
+def planted_zero():
+    """Feature 0 speaks against class 1 and is missing around the target alone; the other two are the same everywhere."""
+    x = torch.ones(30, 3)
+    x[:4, 0] = 0
+    graph = Graph(x, undirected([(0, 1), (0, 2), (0, 3), *((a, a + 1) for a in range(4, 29))]))
+    spec = ModelSpec("gcn", "node", in_features=3, num_classes=2, hidden=1, num_layers=1, normalize=False)
+    model = GNN(spec).eval().requires_grad_(False)
+    model.layers[0].linear.weight.copy_(torch.tensor([[-2.0, 1.0, 1.0]]))
+    model.head.weight.copy_(torch.tensor([[0.0], [1.0]]))
+    model.head.bias.copy_(torch.tensor([1.0, 0.0]))
+    return model, graph
+
+
+def test_a_feature_that_matters_by_being_zero_is_found_by_other_values_and_missed_by_zero():
+    """Why the paper marginalises: zeroing a zero hides nothing."""
+    model, graph = planted_zero()
+    ranked = {}
+    for fill in ("marginal", "zero"):
+        found = explain(model, graph, Node(0), ExplainConfig(feature_fill=fill, size=0.0, seeds=3, steps=100))
+        assert found.predicted_class == 1
+        ranked[fill] = found.top_features(3)
+    assert ranked["marginal"][0] == 0
+    assert ranked["zero"][-1] == 0
+
+
+@pytest.mark.parametrize("kind", ["gcn", "gin"])
+def test_a_larger_size_weight_never_keeps_more(kind):
+    model, graph = network(kind), random_graph(20, 30)
+    kept = [
+        explain(model, graph, Node(4), config(size=size, steps=80)).edge_weight.sum()
+        for size in (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+    ]
+    assert all(more >= less - 1e-6 for more, less in pairwise(kept)), kept
+    assert kept[-1] < 0.5 * kept[0]
+
+
+def test_a_larger_feature_size_weight_never_keeps_more():
+    model, graph = network(), random_graph(20, 30)
+    kept = [
+        explain(model, graph, Node(4), config(feat_size=size, feature_fill="zero")).feature_weight.sum()
+        for size in (0.0, 0.1, 0.5, 2.0)
+    ]
+    assert all(more >= less - 0.01 for more, less in pairwise(kept)), kept
+
+
+# The objective
+
+
+def test_the_entropy_of_one_half_is_ln_2():
+    shares = torch.tensor([0.5, 0.0, 1.0, 0.25])
+    expected = [math.log(2), 0, 0, -(0.25 * math.log(0.25) + 0.75 * math.log(0.75))]
+    np.testing.assert_allclose(learning.binary_entropy(shares), expected, atol=1e-7)
+
+
+def test_the_first_terms_on_paper(monkeypatch):
+    """Every mask at one half: each entropy is ln 2, half the edges and half the features count."""
+    monkeypatch.setattr(learning, "START_NOISE", 0.0)
+    model, data, targets = case("node")
+    weights = {"size": 0.4, "size_start": 0.02, "entropy": 3.0, "feat_size": 0.7, "feat_entropy": 2.0}
+    step = next(explain_steps(model, data, targets[0], config(start=0.0, **weights)))
+    assert step.terms["size"] == pytest.approx(0.02 * len(step.edge_weight) / 2, rel=1e-5)
+    assert step.terms["entropy"] == pytest.approx(3.0 * math.log(2), rel=1e-5)
+    assert step.terms["feat_size"] == pytest.approx(0.7 / 2, rel=1e-5)
+    assert step.terms["feat_entropy"] == pytest.approx(2.0 * math.log(2), rel=1e-5)
+    assert step.terms.get("laplacian", 0) == 0
+
+
+def test_the_size_weight_rises_geometrically_and_then_holds():
+    model, data, targets = case("node")
+    steps = list(explain_steps(model, data, targets[0], config(steps=20, size=0.4, size_start=0.004)))
+    terms = [step.terms["size"] for step in steps]
+    sums = [step.edge_weight.sum() for step in steps]
+    sizes = np.array(terms[1:]) / sums[:-1]  # terms are those a step starts from
+    expected = [0.004 * 100 ** min(1, t / 16) for t in range(1, 20)]
+    np.testing.assert_allclose(sizes, expected, rtol=1e-4)
+
+
+def test_the_laplacian_term_is_that_of_the_masked_graph():
+    """f^T L f with the Laplacian of networkx, on a graph whose nodes are predicted to differ."""
+    graph = Graph(
+        torch.tensor([[1.0], [2.0], [-1.0], [-2.0], [3.0]]), undirected([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4)])
+    )
+    model = counting_network(num_layers=3)
+    scores = model(graph.x, graph.edge_index)[:, 1]
+    model.head.bias.copy_(torch.stack([scores.median(), torch.tensor(0.0)]))
+    classes = model(graph.x, graph.edge_index).argmax(-1).numpy()
+    assert 0 < classes.sum() < 5
+    steps = list(gnnexplainer_steps(problem_of(model, graph, [Node(0)], config(laplacian=2.5, steps=3))))
+    computation = problem_of(model, graph, [Node(0)]).computation
+    for before, after in pairwise(steps):
+        masked = nx.Graph()
+        masked.add_nodes_from(range(5))
+        ends = computation.node_ids[computation.edge_index].t().tolist()
+        for (a, b), weight in zip(ends, before.weights.edge.tolist(), strict=True):
+            known = masked.get_edge_data(a, b, {"weight": 0.0})["weight"]
+            masked.add_edge(a, b, weight=known + weight / 2)  # the mean of the two directions
+        laplacian = nx.laplacian_matrix(masked, nodelist=range(5)).toarray()
+        assert after.terms["laplacian"].item() == pytest.approx(2.5 * classes @ laplacian @ classes, rel=1e-5)
+
+
+def slow_objective(problem, logits, feature_logits, step):
+    """The objective of every prediction, term by term and edge by edge, as the paper writes it: a list of dicts.
+
+    `logits` has one row for each directed edge; features are filled from the first node's, or zero.
+    """
+    c, settings = problem.computation, problem.config
+    mask, gate = logits.sigmoid(), feature_logits.sigmoid()
+    per_node = gate if settings.feature_mask == "per_node" else gate[c.node_instance]
+    fill = torch.zeros_like(c.x) if settings.feature_fill == "zero" else problem.values[:1].expand_as(c.x)
+    output = problem.logits(mask, fill + (c.x - fill) * per_node) / settings.temperature
+    share = min(1, step / (0.8 * settings.steps))
+    size = settings.size_start * (settings.size / settings.size_start) ** share
+    ends = 2 if problem.task == "link" else 1
+    found = []
+    for p in range(len(problem.goal)):
+        terms = {"prediction": -(problem.goal[p] * output[p].softmax(-1).log()).sum(), "laplacian": torch.zeros(())}
+        parts = range(p * ends, (p + 1) * ends)
+        edges = [mask[c.edge_instance == part] for part in parts]
+        own = [c.node_instance == part if settings.feature_mask == "per_node" else part for part in parts]
+        terms["size"] = size * sum(part.sum() for part in edges)
+        terms["entropy"] = settings.entropy * sum(entropy_of(part).mean() for part in edges if len(part))
+        terms["feat_size"] = settings.feat_size * sum(gate[rows].mean() for rows in own)
+        terms["feat_entropy"] = settings.feat_entropy * sum(entropy_of(gate[rows]).mean() for rows in own)
+        for e in (c.edge_instance == p).nonzero().flatten().tolist() if problem.task == "node" else ():
+            a, b = problem.node_class[c.edge_index[:, e]].tolist()
+            terms["laplacian"] = terms["laplacian"] + settings.laplacian * mask[e] * float(a != b) / 2
+        found.append(terms)
+    return found
+
+
+def entropy_of(share):
+    return -share * share.log() - (1 - share) * (1 - share).log()
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("fill", ["zero", "marginal"])
+@pytest.mark.parametrize(("direction", "features"), [("directed", "shared"), ("symmetric", "per_node")])
+def test_terms_and_steps_are_those_of_autograd_and_torchs_adam(task, fill, direction, features, monkeypatch):
+    """The gradients written out, and Adam written out, against the whole objective through autograd and torch.optim."""
+    monkeypatch.setattr(learning, "START_NOISE", 0.0)
+    monkeypatch.setattr(learning, "hashed_index", lambda size, *names: torch.zeros_like(names[-1]))
+    weights = {"size": 0.3, "size_start": 0.01, "entropy": 0.7, "feat_entropy": 0.3, "laplacian": 0.4}
+    settings = config(
+        steps=10, start=1.0, feature_fill=fill, direction=direction, feature_mask=features, temperature=2.0, **weights
+    )
+    problem = problem_of(*case(task), settings)
+    c = problem.computation
+    tie = torch.arange(c.num_edges) if direction == "directed" else torch.tensor(ties(c))
+    edge = torch.full((int(tie.max()) + 1,), 1.0, requires_grad=True)
+    rows = c.num_nodes if features == "per_node" else c.num_instances
+    feature = torch.zeros(rows, c.x.shape[1], requires_grad=True)
+    adam = torch.optim.Adam([edge, feature], lr=settings.learning_rate)
+    for number, step in enumerate(gnnexplainer_steps(problem)):
+        terms = slow_objective(problem, edge[tie], feature, number)
+        for name, values in step.terms.items():
+            expected = torch.stack([torch.as_tensor(of_one[name]) for of_one in terms]).detach()
+            torch.testing.assert_close(
+                values, expected, atol=1e-5, rtol=1e-4, msg=lambda text, name=name: f"{name}: {text}"
+            )
+        adam.zero_grad()
+        sum(sum(of_one.values()) for of_one in terms).backward()
+        adam.step()
+        torch.testing.assert_close(step.weights.edge, edge.detach().sigmoid()[tie], atol=1e-4, rtol=0)
+        gate = step.weights.node_feature if features == "per_node" else step.weights.feature
+        torch.testing.assert_close(gate, feature.detach().sigmoid(), atol=1e-4, rtol=0)
+
+
+def ties(computation):
+    """The number of its undirected edge for every directed one, by a dictionary."""
+    numbers = {}
+    return [numbers.setdefault(frozenset(pair), len(numbers)) for pair in computation.edge_index.t().tolist()]
+
+
+# Options
+
+
+def test_symmetric_masks_give_both_directions_the_same_weight():
+    model, data, targets = case("node")
+    for direction in ("symmetric", "directed"):
+        found = explain(model, data, targets[0], config(direction=direction))
+        weight = dict(zip(map(tuple, found.edge_index.T.tolist()), found.edge_weight, strict=True))
+        both = [(weight[a, b], weight[b, a]) for a, b in weight if (b, a) in weight]
+        assert len(both) > 4
+        assert all(one == other for one, other in both) == (direction == "symmetric")
+
+
+@pytest.mark.parametrize("direction", ["directed", "symmetric"])
+def test_edges_of_different_types_have_masks_of_their_own(direction):
+    """Two nodes joined twice: type 0 carries the prediction, type 1 carries nothing."""
+    edge_index = torch.tensor([[0, 1, 0, 1], [1, 0, 1, 0]])
+    types = {"edge_types": torch.tensor([0, 0, 1, 1]), "edge_type_names": ("loud", "silent")}
+    graph = Graph(torch.tensor([[1.0], [2.0]]), edge_index, **types)
+    spec = ModelSpec("rgcn", "node", in_features=1, num_classes=2, hidden=1, num_layers=1, num_edge_types=2)
+    model = GNN(spec).eval().requires_grad_(False)
+    model.layers[0].weight.copy_(torch.tensor([[[1.0]], [[0.0]]]))
+    model.layers[0].own.weight.zero_()
+    model.layers[0].own.bias.zero_()
+    model.head.weight.copy_(torch.tensor([[0.0], [3.0]]))
+    model.head.bias.zero_()
+    found = explain(model, graph, Node(0), ExplainConfig(steps=80, direction=direction, size=0.1, feature_fill="zero"))
+    weight = dict(zip(found.edge_ids.tolist(), found.edge_weight, strict=True))
+    assert set(weight) == {1, 3}
+    assert weight[1] > 0.8
+    assert weight[3] < 0.2
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_mask_for_each_node_has_its_shape_and_its_mean_is_the_features_weight(task):
+    problem = problem_of(*case(task), config(feature_mask="per_node"))
+    found, c = gnnexplainer(problem), problem.computation
+    assert found.node_feature.shape == c.x.shape
+    assert found.feature.shape == (c.num_instances, c.x.shape[1])
+    for instance in range(c.num_instances):
+        mean = found.node_feature[c.node_instance == instance].mean(0)
+        torch.testing.assert_close(found.feature[instance], mean)
+
+
+def test_for_a_node_by_itself_one_mask_and_a_mask_for_each_node_are_the_same():
+    graph = Graph(random_graph(6, 5).x, torch.empty(2, 0, dtype=torch.int64))
+    shared, own = (explain(network(), graph, Node(2), config(feature_mask=kind)) for kind in ("shared", "per_node"))
+    np.testing.assert_allclose(shared.feature_weight, own.feature_weight, atol=1e-6)
+
+
+def test_a_mask_for_each_node_knows_whose_feature_matters():
+    """Only node 4 has anything to say."""
+    settings = ExplainConfig(steps=80, feature_mask="per_node", feature_fill="zero", feat_size=0.5, size=0.0)
+    problem = problem_of(counting_network(), one_path(), [Node(0)], settings)
+    weight = dict(zip(problem.computation.node_ids.tolist(), gnnexplainer(problem).node_feature[:, 0], strict=True))
+    assert max(weight, key=weight.get) == 4
+    assert all(weight[4] > weight[node] + 0.3 for node in weight if node != 4)
+
+
+def test_where_all_nodes_look_alike_no_feature_has_a_weight():
+    graph = Graph(torch.ones(20, 5), random_graph(20, 30).edge_index)
+    assert not explain(network(), graph, Node(3), QUICK).feature_weight.any()
+    assert explain(network(), graph, Node(3), config(feature_fill="zero")).feature_weight.any()
+
+
+def two_voices(one, other):
+    """Neighbour 1 speaks for class 0, neighbour 2 for class 1, so loud; the node itself says nothing."""
+    graph = Graph(torch.tensor([[0.0, 0.0], [one, 0.0], [0.0, other]]), undirected([(0, 1), (0, 2)]))
+    spec = ModelSpec("gcn", "node", in_features=2, num_classes=2, hidden=2, num_layers=1, normalize=False)
+    model = GNN(spec).eval().requires_grad_(False)
+    for matrix in (model.layers[0].linear.weight, model.head.weight):
+        matrix.copy_(torch.eye(2))
+    model.head.bias.zero_()
+    return model, graph
+
+
+@pytest.mark.parametrize("asked", [0, 1])
+def test_what_speaks_for_a_class_is_found_whether_it_is_predicted_or_not(asked):
+    model, graph = two_voices(4.0, 5.0)
+    settings = ExplainConfig(steps=100, size=0.05, feat_size=0.0, feature_fill="zero")
+    found = explain(model, graph, Node(0), settings, target_class=asked)
+    assert (found.predicted_class, found.explained_class) == (1, asked)
+    weight = dict(zip(found.edge_index[0].tolist(), found.edge_weight, strict=True))
+    assert weight[1 + asked] > 0.8
+    assert weight[2 - asked] < 0.2
+    assert found.masked_probabilities[asked] > 0.8
+    assert found.top_features(1) == (asked,)
+
+
+def test_the_predicted_class_is_what_is_asked_unless_another_is():
+    model, data, targets = case("node")
+    predicted = explain(model, data, targets[0], QUICK)
+    assert predicted.explained_class == predicted.predicted_class
+    assert_same(predicted, explain(model, data, targets[0], QUICK, target_class=predicted.predicted_class), atol=0)
+
+
+def test_the_distribution_is_never_met_better_than_by_itself():
+    """The cross-entropy is at least the entropy of the prediction (Gibbs), and comes near it while all is kept."""
+    graph = Graph(torch.ones(20, 5), random_graph(20, 30).edge_index)
+    settings = config(temperature=1.0, start=5.0, size=0.0)
+    found = explain(network(), graph, Node(3), settings, target_class="distribution")
+    entropy = -sum(p * math.log(p) for p in found.probabilities)
+    assert found.explained_class is None
+    assert min(found.history["prediction"]) >= entropy - 1e-6
+    assert found.history["prediction"][0] == pytest.approx(entropy, abs=1e-3)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 4.0])
+def test_the_distribution_is_kept_whatever_the_temperature(temperature):
+    """Both voices together make the prediction what it is; to silence one of them would change it."""
+    model, graph = two_voices(2.0, 3.0)
+    settings = ExplainConfig(size=0.0, feat_size=0.0, feature_fill="zero", temperature=temperature)
+    found = explain(model, graph, Node(0), settings, target_class="distribution")
+    np.testing.assert_allclose(found.masked_probabilities, found.probabilities, atol=0.02)
+
+
+# When to stop
+
+
+def test_masks_that_have_settled_are_left_alone():
+    settings = ExplainConfig(steps=300, feature_fill="zero")
+    found = explain(counting_network(), one_path(), Node(0), settings)
+    assert 240 < found.steps < 300
+    assert {len(values) for values in found.history.values()} == {found.steps}
+
+
+def settled_at_different_times():
+    model, graph = network(seed=1), random_graph(20, 30, seed=1)
+    settings, targets = ExplainConfig(steps=60, seeds=2), [Node(node) for node in range(8)]
+    return model, graph, targets, settings, [explain(model, graph, target, settings) for target in targets]
+
+
+def test_who_settles_early_is_not_moved_by_the_others():
+    model, graph, targets, settings, alone = settled_at_different_times()
+    assert len({one.steps for one in alone}) > 1
+    for one, other in zip(alone, explain_many(model, graph, targets, settings), strict=True):
+        assert_same(one, other)
+
+
+def test_each_of_a_batch_knows_how_many_steps_it_took():
+    model, graph, targets, settings, alone = settled_at_different_times()
+    together = explain_many(model, graph, targets, settings)
+    assert [one.steps for one in together] == [one.steps for one in alone]
