@@ -5,12 +5,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup run test lint
+.PHONY: help setup run test lint bench
 
 help:
 	@echo "make run      start the dashboard (make run PORT=8600 for another port)"
 	@echo "make test     run all tests, those in a real browser too (make test ARGS='-k karate' for some)"
 	@echo "make lint     check style and formatting"
+	@echo "make bench    measure accuracy, speed and scale (make bench ARGS=--quick for a small version)"
 	@echo "make setup    make the environment in $(VENV); the others do it by themselves"
 
 setup: $(READY)
@@ -40,3 +41,8 @@ test: setup
 lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+
+bench: setup
+	@for name in accuracy speed scale; do \
+	  echo; echo "== $$name"; $(BIN)/python -m benchmarks.$$name $(ARGS) || exit 1; \
+	done

@@ -20,7 +20,9 @@ class ExplainConfig:
     refine: bool = knob(True, help="Exchange single edges where the subgraph alone would lose the prediction")
 
     size: float = knob(0.3, low=0.0, high=5.0, help="Weight of the number of kept edges at the end of the run")
-    size_start: float = knob(0.001, low=0.0, high=5.0, help="The same at the start; it rises steadily in between")
+    size_start: float = knob(
+        5.0, low=0.0, high=100.0, help="The same at the start, shared by all edges; it rises steadily in between"
+    )
     entropy: float = knob(0.0, low=0.0, high=5.0, help="Weight that pushes every edge towards kept or dropped")
     feat_size: float = knob(0.5, low=0.0, high=5.0, help="Weight of the share of kept features")
     feat_entropy: float = knob(0.0, low=0.0, high=5.0, help="Weight that pushes every feature towards kept or dropped")
@@ -51,10 +53,6 @@ class ExplainConfig:
     def __post_init__(self):
         for setting in fields(self):
             check_setting(setting, getattr(self, setting.name))
-        if self.size < self.size_start and self.size > 0:
-            raise ValueError(
-                f"size must be at least size_start, {self.size_start:g} (got {self.size:g}); lower size_start too"
-            )
 
     def to_dict(self) -> dict:
         return asdict(self)

@@ -80,9 +80,21 @@ class Explanation:
         if refined:
             place = {pair: i for i, pair in enumerate(map(tuple, pairs.T.tolist()))}
             core = [place[pair] for pair in self.core]
-            # above all others, and falling: the first of the core is the heaviest
-            scores[core] = max(scores.max(), 1e-12) * (1 + np.arange(len(core), 0, -1) / len(core))
+            # above all others, and falling from twice the heaviest
+            scores[core] = max(scores.max(), 1e-12) * (2 - self._core_levels() / len(core))
         return pairs.T, scores
+
+    def _core_levels(self) -> np.ndarray:
+        """The rank of each pair of the core. Ranks tie so that the K_M it was made for gives the whole core."""
+        if self.config.k_m_unit == "edges":
+            return np.minimum(np.arange(len(self.core)), self.config.k_m - 1)
+        reached, level, levels = set(self.roots), -1, []
+        for pair in self.core:
+            # a pair between nodes that are in already costs no K_M, and past K_M all tie
+            level += level < 0 or (len(reached) < self.config.k_m and not set(pair) <= reached)
+            reached |= set(pair)
+            levels.append(level)
+        return np.array(levels)
 
     def subgraph(self, k_m: int | None = None, *, unit: str | None = None, connected: bool | None = None) -> Subgraph:
         """G_S of size K_M: the heaviest edges around the target that reach it. Instant: nothing is learnt again."""

@@ -5,7 +5,7 @@ they do, one edge at a time is exchanged for another that touches the rest, each
 most, until the class is back. The edges so found go to the head of the ranking, which is otherwise left as learnt.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -32,28 +32,56 @@ def refine(model: nn.Module, data: Graph | GraphSet, explanations: Sequence[Expl
     """The same explanations; those whose G_S loses the class get one that keeps it, where a few exchanges find it."""
     local = model.spec.kind in LOCAL_KINDS and all(isinstance(e.target, Node) for e in explanations)
     judge = _judge_alone if local else _judge_in_place
-    cores = [_Core.of(explanation) for explanation in explanations]
-    for core, answer in zip(cores, judge(model, data, cores, [np.ones((1, len(c.edges))) for c in cores]), strict=True):
-        core.accept(core.kept, answer[0])
-    for _ in range(ROUNDS):
-        active = [core for core in cores if core.searching]
-        if not active:
-            break
-        for core in active:
-            core.look_around()
-        for core, answers in zip(active, judge(model, data, active, [c.masks() for c in active]), strict=True):
-            core.choose(answers)
+
+    def ask(cores: Sequence[_Core]) -> Iterator[tuple[_Core, np.ndarray]]:
+        answers = judge(model, data, cores, [core.masks() for core in cores]) if cores else []
+        return zip(cores, answers, strict=True)
+
+    cores = [_Core(explanation) for explanation in explanations]
+    for core, answers in ask(cores):
+        core.accept(0, answers)
+    _exchange([core for core in cores if not core.holds], ask)
+    lost = [core for core in cores if not core.holds]
+    for core in lost:
+        core.start_over()
+    _shrink(lost, ask)
+    _exchange([core for core in lost if not core.holds], ask)
     return [core.refined() for core in cores]
+
+
+def _exchange(cores: Sequence["_Core"], ask) -> None:
+    """Swaps one edge of each core at a time, until the class is back or no swap helps."""
+    for _ in range(ROUNDS):
+        for core in cores:
+            core.list_exchanges()
+        cores = [core for core in cores if core.options]
+        for core, answers in ask(cores):
+            core.take_if_better(answers)
+        cores = [core for core in cores if not core.holds and not core.stuck]
+        if not cores:
+            return
+
+
+def _shrink(cores: Sequence["_Core"], ask) -> None:
+    """Lets one edge of each core go at a time, the one whose loss costs least, down to the size asked for."""
+    while cores := [core for core in cores if core.too_large]:
+        for core in cores:
+            core.list_losses()
+        for core, answers in ask(cores):
+            core.accept(core.best(answers), answers)
 
 
 class _Core:
     """The subgraph of one explanation while edges are exchanged."""
 
-    def __init__(self, explanation: Explanation, weight: dict[tuple[int, int], float], kept: list[tuple[int, int]]):
-        self.explanation, self.weight = explanation, weight
-        self.first = self.kept = kept
-        self.edges = list(kept)  # those a mask speaks of: the kept ones and the newcomers
-        self.options: list[list[tuple[int, int]]] = []
+    def __init__(self, explanation: Explanation):
+        self.explanation, self.label = explanation, explained_class(explanation)
+        pairs, scores = explanation.undirected()
+        self.weight = dict(zip(map(tuple, pairs.tolist()), scores.tolist(), strict=True))
+        self.learnt = list(explanation.subgraph().edges)
+        self.nodes_allowed = max(explanation.config.k_m, len(explanation.subgraph().nodes))
+        self.edges = self.kept = self.learnt  # `edges` are those a mask speaks of
+        self.options: list[list[tuple[int, int]]] = [self.kept]
         self.chance, self.holds, self.stuck = 0.0, False, False
 
     @cached_property
@@ -64,37 +92,9 @@ class _Core:
             found.setdefault((min(a, b), max(a, b)), []).append((a, b))
         return found
 
-    @classmethod
-    def of(cls, explanation: Explanation) -> "_Core":
-        pairs, scores = explanation.undirected()
-        return cls(
-            explanation,
-            dict(zip(map(tuple, pairs.tolist()), scores.tolist(), strict=True)),
-            list(explanation.subgraph().edges),
-        )
-
     @property
-    def searching(self) -> bool:
-        return not self.holds and not self.stuck
-
-    def accept(self, kept: list[tuple[int, int]], answer: np.ndarray) -> None:
-        label = explained_class(self.explanation)
-        self.kept, self.chance, self.holds = kept, float(answer[label]), int(answer.argmax()) == label
-
-    def look_around(self) -> None:
-        """Lists every exchange of one edge for a newcomer that leaves the subgraph in one piece and no larger."""
-        nodes = {end for edge in self.kept for end in edge} | set(self.explanation.roots)
-        inside = set(self.kept)
-        touching = [edge for edge in self.weight if edge not in inside and (edge[0] in nodes or edge[1] in nodes)]
-        newcomers = sorted(touching, key=self.weight.get, reverse=True)[:NEWCOMERS]
-        self.edges = [*self.kept, *newcomers]
-        self.options = [
-            option
-            for out in self.kept
-            for new in newcomers
-            if self._hangs_together(option := [edge for edge in self.kept if edge != out] + [new])
-        ]
-        self.stuck = not self.options
+    def too_large(self) -> bool:
+        return len(self.kept) > len(self.learnt)
 
     def masks(self) -> np.ndarray:
         """One row for each option: (options, edges)."""
@@ -104,31 +104,61 @@ class _Core:
             row[[place[edge] for edge in option]] = 1.0
         return masks
 
-    def choose(self, answers: np.ndarray) -> None:
-        if self.stuck:
-            return
-        label = explained_class(self.explanation)
-        best = int(answers[:, label].argmax())
-        self.stuck = answers[best, label] < self.chance + LEAST_GAIN and answers[best].argmax() != label
+    def list_exchanges(self) -> None:
+        """Every exchange of one edge for a newcomer that leaves the subgraph in one piece and no larger."""
+        nodes = {end for edge in self.kept for end in edge} | set(self.explanation.roots)
+        inside = set(self.kept)
+        touching = [edge for edge in self.weight if edge not in inside and (edge[0] in nodes or edge[1] in nodes)]
+        newcomers = sorted(touching, key=self.weight.get, reverse=True)[:NEWCOMERS]
+        self.edges = [*self.kept, *newcomers]
+        exchanges = ([edge for edge in self.kept if edge != out] + [new] for out in self.kept for new in newcomers)
+        self.options = [option for option in exchanges if self._allowed(option)]
+        self.stuck = not self.options
+
+    def list_losses(self) -> None:
+        """Every loss of one edge that leaves the subgraph in one piece."""
+        self.edges = self.kept
+        losses = [[edge for edge in self.kept if edge != out] for out in self.kept]
+        self.options = [option for option in losses if self._in_one_piece(option)]
+
+    def start_over(self) -> None:
+        """A subgraph twice as large as asked for, to be shrunk."""
+        larger = self.explanation.subgraph(2 * max(1, len(self.learnt)), unit="edges").edges
+        heaviest = sorted(larger, key=self.weight.get, reverse=True)[: 4 * len(self.learnt) + 4]  # ties may be a crowd
+        self.kept = list(larger) if len(heaviest) == len(larger) else self.learnt
+        self.chance, self.stuck = 0.0, False
+
+    def best(self, answers: np.ndarray) -> int:
+        return int(answers[:, self.label].argmax())
+
+    def accept(self, choice: int, answers: np.ndarray) -> None:
+        self.kept, self.chance = self.options[choice], float(answers[choice, self.label])
+        self.holds = int(answers[choice].argmax()) == self.label and not self.too_large
+
+    def take_if_better(self, answers: np.ndarray) -> None:
+        best = self.best(answers)
+        self.stuck = answers[best, self.label] < self.chance + LEAST_GAIN and answers[best].argmax() != self.label
         if not self.stuck:
-            self.accept(self.options[best], answers[best])
+            self.accept(best, answers)
 
     def refined(self) -> Explanation:
         """The explanation with the exchanged subgraph at its head, or as it was if the class was not brought back."""
-        if not self.holds or set(self.kept) == set(self.first):
+        if not self.holds or set(self.kept) == set(self.learnt):
             return self.explanation
         return replace(self.explanation, core=tuple(_nested(self.kept, self.weight, self.explanation.roots)))
 
-    def _hangs_together(self, edges: list[tuple[int, int]]) -> bool:
-        config, roots = self.explanation.config, set(self.explanation.roots)
-        net = nx.Graph(edges)
-        if config.k_m_unit == "nodes" and len(set(net) | roots) > max(
-            config.k_m, len(self.explanation.subgraph().nodes)
-        ):
-            return False
-        if not config.connected:
+    def _allowed(self, edges: list[tuple[int, int]]) -> bool:
+        if self.explanation.config.k_m_unit == "nodes":
+            nodes = {end for edge in edges for end in edge} | set(self.explanation.roots)
+            if len(nodes) > self.nodes_allowed:
+                return False
+        return self._in_one_piece(edges)
+
+    def _in_one_piece(self, edges: list[tuple[int, int]]) -> bool:
+        if not self.explanation.config.connected or not edges:
             return True
-        pieces = list(nx.connected_components(net))
+        roots = set(self.explanation.roots)
+        pieces = list(nx.connected_components(nx.Graph(edges)))
         return all(piece & roots for piece in pieces) if roots else len(pieces) == 1
 
 

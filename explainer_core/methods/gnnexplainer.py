@@ -22,6 +22,7 @@ from explainer_core.methods.problem import Problem, Weights
 from explainer_core.models.layers import sum_by
 from explainer_core.neighborhood import undirected_edges
 
+RISE = 3  # the size weight grows at least so many times, in small graphs too
 HOLD = 0.8  # the size weight reaches its end at this share of the steps, then the masks settle
 SETTLED = 2e-3  # a prediction is settled once no weight has moved more than this
 PATIENCE = 5  # in as many steps
@@ -80,6 +81,10 @@ class _Learner:
         self.instance_prediction = problem.predictions_of_instances
         self.edge_prediction = self.instance_prediction[c.edge_instance]
         self.edge_count = torch.bincount(c.edge_instance, minlength=c.num_instances)[c.edge_instance]  # (e,)
+        rises = self.config.size > 0 and self.config.size_start > 0
+        self.first_size = (
+            (self.config.size_start / self.edge_count).clamp(max=self.config.size) if rises else None
+        )  # (e,)
         self.seeds = problem.seeds_of_instances  # (I,)
         self.taken = torch.zeros_like(self.quiet)  # (P,): steps until it settled
         # a distribution is softened like the logits, or keeping everything would not be its best explanation
@@ -160,13 +165,12 @@ class _Learner:
         fill = self.problem.values.index_select(0, chosen.to(c.x.device))  # (n, F)
         return torch.lerp(fill, c.x, gate)
 
-    def _size(self) -> float:
-        """Rises geometrically from its start to its end, then holds."""
-        first, last = self.config.size_start, self.config.size
-        if first <= 0 or last <= 0:
-            return last
+    def _size(self) -> Tensor | float:
+        """Rises geometrically from its start, which all edges of an instance share, to its end, then holds: (e,)."""
+        if self.first_size is None:
+            return self.config.size
         share = min(1.0, self.number / max(1.0, HOLD * self.config.steps))
-        return first * (last / first) ** share
+        return self.first_size * (self.config.size / self.first_size) ** share
 
     def _move_edges(self, edge: Tensor, logits: Tensor, slope: Tensor | None, moving: Tensor) -> None:
         slope = self._size() if slope is None else slope + self._size()  # None from a model that hears nobody
@@ -202,7 +206,7 @@ class _Learner:
             return sum_by(owner, values, predictions)
 
         config, rows = self.config, self.instance_prediction[self.row_instance]
-        terms = {"prediction": loss.detach(), "size": self._size() * total(edge, self.edge_prediction)}
+        terms = {"prediction": loss.detach(), "size": total(self._size() * edge, self.edge_prediction)}
         if config.entropy:
             terms["entropy"] = config.entropy * total(binary_entropy(edge) / self.edge_count, self.edge_prediction)
         if self.learns_features:

@@ -266,7 +266,8 @@ def test_the_only_path_that_carries_the_prediction_wins(fill, direction):
 
 
 def test_the_way_back_of_the_path_is_let_go():
-    found = explain(counting_network(), one_path(), Node(0), ExplainConfig(steps=100, feature_fill="zero", size=0.1))
+    settings = ExplainConfig(steps=100, feature_fill="zero", size=0.05, feat_size=0.0)
+    found = explain(counting_network(), one_path(), Node(0), settings)
     weight = dict(zip(map(tuple, found.edge_index.T.tolist()), found.edge_weight, strict=True))
     assert weight[0, 1] < 0.2 < 0.8 < weight[1, 0]
 
@@ -298,9 +299,10 @@ def test_a_feature_that_matters_by_being_zero_is_found_by_other_values_and_misse
 
 @pytest.mark.parametrize("kind", ["gcn", "gin"])
 def test_a_larger_size_weight_never_keeps_more(kind):
+    """From a small start. A start that is already strong drops nearly all, and then Adam's last twitches decide."""
     model, graph = network(kind), random_graph(20, 30)
     kept = [
-        explain(model, graph, Node(4), config(size=size, steps=80)).edge_weight.sum()
+        explain(model, graph, Node(4), config(size=size, size_start=0.02, steps=80)).edge_weight.sum()
         for size in (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
     ]
     assert all(more >= less - 1e-6 for more, less in pairwise(kept)), kept
@@ -331,7 +333,7 @@ def test_the_first_terms_on_paper(monkeypatch):
     model, data, targets = case("node")
     weights = {"size": 0.4, "size_start": 0.02, "entropy": 3.0, "feat_size": 0.7, "feat_entropy": 2.0}
     step = next(explain_steps(model, data, targets[0], config(start=0.0, **weights)))
-    assert step.terms["size"] == pytest.approx(0.02 * len(step.edge_weight) / 2, rel=1e-5)
+    assert step.terms["size"] == pytest.approx(0.02 / 2, rel=1e-5)  # at the start all edges share one weight
     assert step.terms["entropy"] == pytest.approx(3.0 * math.log(2), rel=1e-5)
     assert step.terms["feat_size"] == pytest.approx(0.7 / 2, rel=1e-5)
     assert step.terms["feat_entropy"] == pytest.approx(2.0 * math.log(2), rel=1e-5)
@@ -340,11 +342,12 @@ def test_the_first_terms_on_paper(monkeypatch):
 
 def test_the_size_weight_rises_geometrically_and_then_holds():
     model, data, targets = case("node")
-    steps = list(explain_steps(model, data, targets[0], config(steps=20, size=0.4, size_start=0.004)))
+    steps = list(explain_steps(model, data, targets[0], config(steps=20, size=0.4, size_start=0.5)))
+    first = 0.5 / len(steps[0].edge_weight)
     terms = [step.terms["size"] for step in steps]
     sums = [step.edge_weight.sum() for step in steps]
     sizes = np.array(terms[1:]) / sums[:-1]  # terms are those a step starts from
-    expected = [0.004 * 100 ** min(1, t / 16) for t in range(1, 20)]
+    expected = [first * (0.4 / first) ** min(1, t / 16) for t in range(1, 20)]
     np.testing.assert_allclose(sizes, expected, rtol=1e-4)
 
 
@@ -382,7 +385,6 @@ def slow_objective(problem, logits, feature_logits, step):
     fill = torch.zeros_like(c.x) if settings.feature_fill == "zero" else problem.values[:1].expand_as(c.x)
     output = problem.logits(mask, fill + (c.x - fill) * per_node) / settings.temperature
     share = min(1, step / (0.8 * settings.steps))
-    size = settings.size_start * (settings.size / settings.size_start) ** share
     ends = 2 if problem.task == "link" else 1
     found = []
     for p in range(len(problem.goal)):
@@ -390,7 +392,7 @@ def slow_objective(problem, logits, feature_logits, step):
         parts = range(p * ends, (p + 1) * ends)
         edges = [mask[c.edge_instance == part] for part in parts]
         own = [c.node_instance == part if settings.feature_mask == "per_node" else part for part in parts]
-        terms["size"] = size * sum(part.sum() for part in edges)
+        terms["size"] = sum(size_at(settings, share, len(part)) * part.sum() for part in edges)
         terms["entropy"] = settings.entropy * sum(entropy_of(part).mean() for part in edges if len(part))
         terms["feat_size"] = settings.feat_size * sum(gate[rows].mean() for rows in own)
         terms["feat_entropy"] = settings.feat_entropy * sum(entropy_of(gate[rows]).mean() for rows in own)
@@ -399,6 +401,11 @@ def slow_objective(problem, logits, feature_logits, step):
             terms["laplacian"] = terms["laplacian"] + settings.laplacian * mask[e] * float(a != b) / 2
         found.append(terms)
     return found
+
+
+def size_at(settings, share, num_edges):
+    first = min(settings.size_start / max(num_edges, 1), settings.size / 3)
+    return first * (settings.size / first) ** share
 
 
 def entropy_of(share):
