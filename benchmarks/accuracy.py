@@ -7,7 +7,7 @@ shipped networks.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from benchmarks.pyg_peer import explain_node, pyg_explainer
 from explainer_core import metrics
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.datasets.synthetic import INFORMATIVE_FEATURE
-from explainer_core.explanation import Subgraph
+from explainer_core.extraction import Subgraph
 from explainer_core.models import GNN
 
 REPORTED_SEEDS = (11, 12, 13, 14, 15)
@@ -175,12 +175,8 @@ def _pyg_areas(setting: Setting, targets: Sequence[xc.Node]) -> tuple[float, flo
     found = []
     for frame in frames:
         mask = explain_node(peer, graph.x, graph.edge_index, frame.target.node).detach().numpy()
-        found.append(_reweighted(frame, mask[frame.edge_ids]))
+        found.append(replace(frame, edge_weight=mask[frame.edge_ids].astype(float)))
     return _areas(graph, found)
-
-
-def _reweighted(explanation: xc.Explanation, weights: np.ndarray) -> xc.Explanation:
-    return xc.Explanation(**vars(explanation) | {"edge_weight": weights.astype(float)})
 
 
 def _areas(graph: xc.Graph, found: Sequence[xc.Explanation]) -> tuple[float, float]:

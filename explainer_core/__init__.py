@@ -5,7 +5,8 @@ from explainer_core.datasets.download import DataUnavailable
 from explainer_core.datasets.molecules import molecule_from_smiles
 from explainer_core.datasets.registry import DATASETS, DatasetInfo, load_dataset
 from explainer_core.explaining import LearningStep, explain, explain_many, explain_steps
-from explainer_core.explanation import Explanation, Subgraph
+from explainer_core.explanation import Explanation
+from explainer_core.extraction import Subgraph
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods import METHODS
 from explainer_core.pretrained import Card, PretrainedError, list_cards, load_pretrained

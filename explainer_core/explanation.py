@@ -1,32 +1,18 @@
-"""The result of a method: every edge and feature with its weight, and the subgraph that is cut out of them."""
+"""The result of a method: every edge and feature with its weight."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 
 import networkx as nx
 import numpy as np
 import pandas as pd
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from explainer_core.config import ExplainConfig
+from explainer_core.extraction import Subgraph, extract
 from explainer_core.targets import Link, Node, Target, WholeGraph
 
 TARGET_KINDS = {"node": Node, "graph": WholeGraph, "link": Link}
-
-
-@dataclass(frozen=True)
-class Subgraph:
-    """G_S: the part of the graph the prediction rests on, in the graph's own numbers.
-
-    `edges` are undirected pairs with the smaller number first. `dropped` counts the edges that were heavy enough
-    but hang elsewhere; `threshold` is the least weight that was kept.
-    """
-
-    nodes: tuple[int, ...]
-    edges: tuple[tuple[int, int], ...]
-    threshold: float
-    dropped: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,17 +58,24 @@ class Explanation:
         weights = self.edge_weight if weights is None else weights
         if weights.size == 0:
             return np.empty((0, 2), dtype=np.int64), np.empty(0)
-        pairs, number = np.unique(np.sort(self.edge_index, axis=0), axis=1, return_inverse=True)
+        pairs, number = self._pairs
         in_part = 2 * number + self.edge_part
-        count = np.bincount(in_part, minlength=2 * pairs.shape[1])
-        mean = np.bincount(in_part, weights=weights, minlength=2 * pairs.shape[1]) / np.maximum(count, 1)
+        count = np.bincount(in_part, minlength=2 * len(pairs))
+        mean = np.bincount(in_part, weights=weights, minlength=2 * len(pairs)) / np.maximum(count, 1)
         scores = np.where(count > 0, mean, -np.inf).reshape(-1, 2).max(1)
         if refined:
-            place = {pair: i for i, pair in enumerate(map(tuple, pairs.T.tolist()))}
+            place = {pair: i for i, pair in enumerate(map(tuple, pairs.tolist()))}
             core = [place[pair] for pair in self.core]
             # above all others, and falling from twice the heaviest
             scores[core] = max(scores.max(), 1e-12) * (2 - self._core_levels() / len(core))
-        return pairs.T, scores
+        return pairs, scores
+
+    @cached_property
+    def _pairs(self) -> tuple[np.ndarray, np.ndarray]:
+        """The undirected pairs (u, 2), sorted, and the number of the pair each directed edge belongs to (e,)."""
+        low, high = self.edge_index.min(0), self.edge_index.max(0)
+        keys, number = np.unique(low * (high.max() + 1) + high, return_inverse=True)
+        return np.stack(np.divmod(keys, high.max() + 1), axis=1), number
 
     def _core_levels(self) -> np.ndarray:
         """The rank of each pair of the core. Ranks tie so that the K_M it was made for gives the whole core."""
@@ -142,7 +135,7 @@ class Explanation:
         return net
 
     def to_json(self) -> str:
-        values = {name: _plain(value) for name, value in vars(self).items()}
+        values = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
         kind = next(name for name, cls in TARGET_KINDS.items() if isinstance(self.target, cls))
         values |= {"target": {"kind": kind} | asdict(self.target), "config": self.config.to_dict()}
         return json.dumps(values)
@@ -256,62 +249,3 @@ def _plain(value):
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     return value
-
-
-def extract(
-    pairs: np.ndarray,
-    scores: np.ndarray,
-    roots: tuple[int, ...],
-    k_m: int,
-    *,
-    unit: str = "nodes",
-    connected: bool = True,
-) -> Subgraph:
-    """The paper's extraction (its Appendix): the largest threshold at which the component around the target reaches K_M.
-
-    Edges as heavy as the threshold are all kept. Without roots (a whole graph) the largest component counts;
-    unconnected, the heaviest edges count wherever they are. A graph smaller than K_M is kept whole.
-    """
-    if k_m < 1 or unit not in ("nodes", "edges"):
-        raise ValueError(f"k_m must be at least 1 and counted in nodes or edges (got {k_m} {unit})")
-    if len(scores) == 0:
-        return Subgraph(tuple(sorted(set(roots))), (), 0.0, 0)
-    nodes, ends = np.unique(pairs, return_inverse=True)
-    ends = ends.reshape(pairs.shape)  # (u, 2): pairs renumbered from zero
-    root_places = np.flatnonzero(np.isin(nodes, roots))
-
-    def kept_at(threshold: float) -> np.ndarray:
-        """Which edges are kept: (u,) bool."""
-        heavy = scores >= threshold
-        return (
-            heavy & _around_roots(ends, heavy, len(nodes), root_places if roots else None, unit) if connected else heavy
-        )
-
-    def large_enough(threshold: float) -> bool:
-        kept = kept_at(threshold)
-        size = kept.sum() if unit == "edges" else len(np.union1d(pairs[kept], roots))  # the target always counts
-        return size >= k_m
-
-    levels = np.unique(scores)  # rising; the kept part only grows as the threshold falls
-    low, high = 0, len(levels) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if large_enough(levels[middle]) else (low, middle - 1)
-    kept = kept_at(levels[low])
-    kept_nodes = set(nodes[np.unique(ends[kept])].tolist()) | set(roots)
-    edges = tuple((int(a), int(b)) for a, b in pairs[kept])
-    return Subgraph(
-        tuple(sorted(kept_nodes)), edges, float(levels[low]), int((scores >= levels[low]).sum() - kept.sum())
-    )
-
-
-def _around_roots(
-    ends: np.ndarray, heavy: np.ndarray, num_nodes: int, roots: np.ndarray | None, unit: str
-) -> np.ndarray:
-    """True for the edges in the component of a root, or in the largest component (by unit) where roots is None."""
-    a, b = ends[heavy].T
-    links = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(num_nodes, num_nodes))
-    component = connected_components(links, directed=False)[1]  # (n,)
-    counted = component if unit == "nodes" else component[a]
-    wanted = np.bincount(counted).argmax() if roots is None else component[roots]
-    return np.isin(component[ends[:, 0]], wanted)

@@ -9,7 +9,8 @@ import torch
 from sklearn.metrics import roc_auc_score
 from torch import nn
 
-from explainer_core.explanation import Explanation, Subgraph, extract
+from explainer_core.explanation import Explanation
+from explainer_core.extraction import Subgraph, extract
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods.problem import run, still
 from explainer_core.neighborhood import computations

@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import pairwise
 
 import networkx as nx
@@ -226,8 +226,8 @@ def test_the_networkx_graph_has_every_node_and_marks_what_is_kept():
 
 
 def assert_equal(one, other):
-    for name, value in vars(one).items():
-        back = getattr(other, name)
+    for name in (field.name for field in fields(one)):
+        value, back = getattr(one, name), getattr(other, name)
         if isinstance(value, np.ndarray):
             assert value.dtype == back.dtype, name
             assert value.shape == back.shape, name

@@ -10,7 +10,7 @@ from small_networks import case, counting_network, network, random_graph
 from explainer_core import metrics
 from explainer_core.config import ExplainConfig
 from explainer_core.explaining import explain, explain_many
-from explainer_core.explanation import Subgraph
+from explainer_core.extraction import Subgraph
 from explainer_core.graph import Graph, undirected
 from explainer_core.targets import Node
 
