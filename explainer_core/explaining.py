@@ -42,7 +42,8 @@ def explain(
     config = ExplainConfig() if config is None else config
     if method != "gnnexplainer":
         return explain_many(model, data, [target], config, method, target_class=target_class)[0]
-    last = deque(explain_steps(model, data, target, config, target_class=target_class), maxlen=1).pop()
+    every = _snapshot_distance(config)  # what lies between is not looked at
+    last = deque(explain_steps(model, data, target, config, target_class=target_class, every=every), maxlen=1).pop()
     return last.explanation()
 
 
@@ -103,8 +104,14 @@ def explain_steps(
     config: ExplainConfig | None = None,
     *,
     target_class: int | str = "predicted",
+    every: int = 1,
 ) -> Iterator[LearningStep]:
-    """GNNExplainer while it learns. Leaving the loop stops it and leaves nothing behind."""
+    """GNNExplainer while it learns: the first step, then every so many, and the last.
+
+    Leaving the loop stops it and leaves nothing behind.
+    """
+    if every < 1:
+        raise ValueError(f"every must be at least 1 (got {every})")
     config = ExplainConfig() if config is None else config
     _check_request(model, data, [target], "gnnexplainer")
     model = still(model)
@@ -112,10 +119,10 @@ def explain_steps(
     case = _Case.make(model, data, [target], computation, config, "gnnexplainer", target_class)
     history: list[dict[str, Tensor]] = []
     snapshots: list[tuple[int, Tensor]] = []
-    every = max(1, config.steps // SNAPSHOTS)
-    for step in gnnexplainer_steps(case.problem.repeated(config.seeds)):
-        history.append(step.terms)
-        if step.number == 1 or step.number % every == 0:
+    distance = _snapshot_distance(config)
+    for step in gnnexplainer_steps(case.problem.repeated(config.seeds), every):
+        history.extend(step.terms)
+        if step.number == 1 or step.number % distance == 0:
             snapshots.append((step.number, step.weights.edge))
 
         def explanation(weights=step.weights, until=step.number) -> Explanation:
@@ -124,7 +131,11 @@ def explain_steps(
         def edge_weight(weights=step.weights) -> np.ndarray:
             return case.in_order(weights.edge)
 
-        yield LearningStep(step.number, explanation, step.terms, edge_weight)
+        yield LearningStep(step.number, explanation, step.terms[-1], edge_weight)
+
+
+def _snapshot_distance(config: ExplainConfig) -> int:
+    return max(1, config.steps // SNAPSHOTS)
 
 
 def _curves(history: list[dict[str, Tensor]]) -> dict[str, list[float]]:

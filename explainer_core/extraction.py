@@ -1,11 +1,12 @@
 """G_S: the few heaviest edges that hang together around the target, cut out of all edges and their scores."""
 
 import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from networkx.utils import UnionFind
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,10 @@ def extract(
         raise ValueError(f"k_m must be at least 1 and counted in nodes or edges (got {k_m} {unit})")
     if len(scores) == 0:
         return Subgraph(tuple(sorted(set(roots))), (), 0.0, 0)
-    if roots and connected:
-        kept, threshold = _grown(pairs, scores, roots, k_m, unit)
+    if not connected:
+        kept, threshold = _heaviest(pairs, scores, roots, k_m, unit)
     else:
-        kept, threshold = _searched(pairs, scores, roots, k_m, unit, connected)
+        kept, threshold = (_grown if roots else _joined)(pairs, scores, roots, k_m, unit)
     edges = tuple((int(a), int(b)) for a, b in pairs[kept])
     nodes = {node for edge in edges for node in edge} | set(roots)
     return Subgraph(tuple(sorted(nodes)), edges, threshold, int((scores >= threshold).sum()) - len(edges))
@@ -91,34 +92,43 @@ def _touching(pairs: np.ndarray) -> dict[int, np.ndarray]:
     return dict(zip(nodes.tolist(), (part.tolist() for part in np.split(order // 2, start[1:])), strict=True))
 
 
-def _searched(
-    pairs: np.ndarray, scores: np.ndarray, roots: tuple[int, ...], k_m: int, unit: str, connected: bool
+def _by_level(scores: np.ndarray) -> Iterator[list[int]]:
+    """The edges from heavy to light, those of equal weight together."""
+    falling = np.argsort(-scores, kind="stable").tolist()
+    return (list(edges) for _, edges in groupby(falling, key=scores.__getitem__))
+
+
+def _heaviest(
+    pairs: np.ndarray, scores: np.ndarray, roots: tuple[int, ...], k_m: int, unit: str
 ) -> tuple[np.ndarray, float]:
-    """By halving the range of thresholds, where there is no root to grow from or nothing has to hang together."""
-    nodes, ends = np.unique(pairs, return_inverse=True)
-    ends = ends.reshape(pairs.shape)  # (u, 2): pairs renumbered from zero
-
-    def kept_at(threshold: float) -> np.ndarray:
-        """Which edges are kept: (u,) bool."""
-        heavy = scores >= threshold
-        return heavy & _in_largest(ends, heavy, len(nodes), unit) if connected else heavy
-
-    def large_enough(threshold: float) -> bool:
-        kept = kept_at(threshold)
-        size = kept.sum() if unit == "edges" else len(np.union1d(pairs[kept], roots))  # the target always counts
-        return size >= k_m
-
-    levels = np.unique(scores)  # rising; the kept part only grows as the threshold falls
-    low, high = 0, len(levels) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if large_enough(levels[middle]) else (low, middle - 1)
-    return np.flatnonzero(kept_at(levels[low])), float(levels[low])
+    """The heaviest edges wherever they are: the kept edges, and the threshold."""
+    taken, nodes = [], set(roots)
+    for edges in _by_level(scores):
+        taken += edges
+        nodes |= set(pairs[edges].ravel().tolist())
+        if (len(taken) if unit == "edges" else len(nodes)) >= k_m:
+            break
+    return np.sort(np.array(taken)), float(scores[taken[-1]])
 
 
-def _in_largest(ends: np.ndarray, heavy: np.ndarray, num_nodes: int, unit: str) -> np.ndarray:
-    """True for the edges in the largest component of the heavy ones, counted in nodes or edges: (u,)."""
-    a, b = ends[heavy].T
-    links = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(num_nodes, num_nodes))
-    component = connected_components(links, directed=False)[1]  # (n,)
-    return component[ends[:, 0]] == np.bincount(component if unit == "nodes" else component[a]).argmax()
+def _joined(
+    pairs: np.ndarray, scores: np.ndarray, roots: tuple[int, ...], k_m: int, unit: str
+) -> tuple[np.ndarray, float]:
+    """From the heaviest edge down, joining what touches, as Kruskal does, until one piece is large enough.
+
+    Of two pieces that are equally large the one with the smaller node number is kept.
+    """
+    pieces, taken = UnionFind(), []
+    sizes: dict[int, tuple[int, int]] = {}  # of each piece by its name: how large, and minus its smallest node
+    for edges in _by_level(scores):
+        for edge in edges:
+            ends = pairs[edge].tolist()
+            parts = [sizes.pop(name, (unit == "nodes", -name)) for name in {pieces[end] for end in ends}]
+            pieces.union(*ends)
+            size = sum(part[0] for part in parts) + (unit == "edges")
+            sizes[pieces[ends[0]]] = size, max(part[1] for part in parts)
+        taken += edges
+        if max(sizes.values())[0] >= k_m:
+            break
+    largest = max(sizes, key=sizes.get)
+    return np.array(sorted(edge for edge in taken if pieces[int(pairs[edge, 0])] == largest)), float(scores[taken[-1]])

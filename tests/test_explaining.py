@@ -183,3 +183,15 @@ def test_plain_data_crosses_the_border():
         assert not [name for name, value in vars(found).items() if isinstance(value, torch.Tensor)]
         assert all(type(p) is float for p in (*found.probabilities, *found.masked_probabilities))
         assert all(type(value) is float for values in found.history.values() for value in values)
+
+
+def test_seeing_every_fifth_step_changes_nothing():
+    model, data, targets = case("node")
+    settings = ExplainConfig(steps=12, refine=False)
+    all_steps = list(explain_steps(model, data, targets[0], settings))
+    some = list(explain_steps(model, data, targets[0], settings, every=5))
+    assert [step.number for step in some] == [1, 5, 10, 12]
+    assert np.array_equal(some[-1].edge_weight, all_steps[-1].edge_weight)
+    assert some[-1].explanation().history == all_steps[-1].explanation().history
+    with pytest.raises(ValueError, match=r"every must be at least 1 \(got 0\)"):
+        next(explain_steps(model, data, targets[0], settings, every=0))

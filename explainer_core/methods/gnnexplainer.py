@@ -32,10 +32,13 @@ EDGES, FEATURES = 1, 2  # which random numbers are drawn
 
 @dataclass(frozen=True)
 class Step:
-    """The state of the masks after a step; the loss terms are those it started from."""
+    """The state of the masks after a step, and the loss terms of all steps since the last one shown.
+
+    The terms of a step are those it started from.
+    """
 
     number: int
-    terms: dict[str, Tensor]  # each (P,)
+    terms: list[dict[str, Tensor]]  # each (P,)
     weights: Weights
 
 
@@ -47,12 +50,14 @@ def gnnexplainer(problem: Problem) -> Weights:
     return learner.weights()
 
 
-def gnnexplainer_steps(problem: Problem) -> Iterator[Step]:
-    """The same, seen step by step. Leaving the loop leaves nothing behind."""
-    learner = _Learner(problem)
+def gnnexplainer_steps(problem: Problem, every: int = 1) -> Iterator[Step]:
+    """The same, seen after the first step, then every so many, and at the end. Leaving the loop leaves nothing behind."""
+    learner, terms = _Learner(problem), []
     while learner.more():
-        terms = learner.step(with_terms=True)
-        yield Step(learner.number, terms, learner.weights())
+        terms.append(learner.step(with_terms=True))
+        if learner.number == 1 or learner.number % every == 0 or not learner.more():
+            yield Step(learner.number, terms, learner.weights())
+            terms = []
 
 
 class _Adam:
@@ -104,7 +109,14 @@ class _Learner:
         self.feature_adam = _Adam(self.feature_logits, self.config.learning_rate)
         self.differ = _differing_ends(problem)
 
+    @property
+    def may_settle(self) -> bool:
+        """Not before the size weight has stopped rising."""
+        return self.number >= HOLD * self.config.steps
+
     def more(self) -> bool:
+        if not self.may_settle:
+            return True
         return self.number < self.config.steps and not bool((self.quiet >= PATIENCE).all())
 
     def masks(self) -> tuple[Tensor, Tensor]:
@@ -114,6 +126,10 @@ class _Learner:
 
     def weights(self) -> Weights:
         edge, feature = self.masks()
+        if not bool(torch.isfinite(edge).all() & torch.isfinite(feature).all()):
+            raise ValueError(
+                f"the model must give finite numbers for every mask (got others within {self.number} steps)"
+            )
         if not self.per_node:
             return Weights(edge, feature, steps=self.taken.clone())
         c = self.problem.computation
@@ -134,14 +150,16 @@ class _Learner:
             )
         edge_slope, *gate_slope = torch.autograd.grad(loss.sum(), wanted, allow_unused=True)
         with torch.no_grad():
-            terms = self._terms(loss, edge, gate) if with_terms else {}
-            moving = self.quiet < PATIENCE  # (P,)
-            self._move_edges(edge.detach(), logits, edge_slope, moving)
+            size = self._size()
+            terms = self._terms(loss, size, edge, gate) if with_terms else {}
+            moving = self.quiet < PATIENCE if self.may_settle else None  # (P,); None: all of them
+            self._move_edges(edge.detach(), logits, edge_slope, size, moving)
             if self.learns_features:
                 self._move_features(gate.detach(), gate_slope[0], moving)
             self.number += 1
-            self.taken += moving
-            self._note_quiet(edge)
+            self.taken += 1 if moving is None else moving
+            if self.may_settle:
+                self._note_quiet(edge)
         return terms
 
     def _first_edge_logits(self) -> Tensor:
@@ -172,33 +190,32 @@ class _Learner:
         share = min(1.0, self.number / max(1.0, HOLD * self.config.steps))
         return self.first_size * (self.config.size / self.first_size) ** share
 
-    def _move_edges(self, edge: Tensor, logits: Tensor, slope: Tensor | None, moving: Tensor) -> None:
-        slope = self._size() if slope is None else slope + self._size()  # None from a model that hears nobody
+    def _move_edges(self, edge: Tensor, logits: Tensor, slope: Tensor | None, size, moving: Tensor | None) -> None:
+        slope = size if slope is None else slope + size  # None from a model that hears nobody
         if self.config.entropy:
             slope = slope - logits * (self.config.entropy / self.edge_count)
         if self.differ is not None:
             slope = slope + 0.5 * self.config.laplacian * self.differ
         slope = slope * (edge * (1 - edge))
-        moves = moving[self.edge_prediction]
+        moves = None if moving is None else moving[self.edge_prediction]
         if self.tie is not None:
             slope = sum_by(self.tie, slope, self.num_ties)
-            moves = sum_by(self.tie, moves.long(), self.num_ties) > 0
+            moves = None if moves is None else sum_by(self.tie, moves.long(), self.num_ties) > 0
         _move(self.edge_adam, slope, moves)
 
-    def _move_features(self, gate: Tensor, slope: Tensor | None, moving: Tensor) -> None:
+    def _move_features(self, gate: Tensor, slope: Tensor | None, moving: Tensor | None) -> None:
         slope = 0.0 if slope is None else slope
         slope = slope + (self.config.feat_size - self.config.feat_entropy * self.feature_logits) * self.feature_share
-        _move(self.feature_adam, slope * (gate * (1 - gate)), moving[self.instance_prediction[self.row_instance]])
+        moves = None if moving is None else moving[self.instance_prediction[self.row_instance]]
+        _move(self.feature_adam, slope * (gate * (1 - gate)), moves)
 
     def _note_quiet(self, before: Tensor) -> None:
-        """Counts the steps in which no weight of a prediction moved; only once the size weight has stopped rising."""
-        if self.number < HOLD * self.config.steps:
-            return
+        """Counts the steps in which no weight of a prediction moved."""
         moved = (self.masks()[0] - before).abs() > SETTLED
         loud = sum_by(self.edge_prediction, moved.long(), len(self.quiet)) > 0
         self.quiet = torch.where(loud & (self.quiet < PATIENCE), 0, self.quiet + 1)
 
-    def _terms(self, loss: Tensor, edge: Tensor, gate: Tensor) -> dict[str, Tensor]:
+    def _terms(self, loss: Tensor, size: Tensor | float, edge: Tensor, gate: Tensor) -> dict[str, Tensor]:
         """Each term of the objective that weighs anything: (P,)."""
         predictions = len(loss)
 
@@ -206,7 +223,7 @@ class _Learner:
             return sum_by(owner, values, predictions)
 
         config, rows = self.config, self.instance_prediction[self.row_instance]
-        terms = {"prediction": loss.detach(), "size": total(self._size() * edge, self.edge_prediction)}
+        terms = {"prediction": loss.detach(), "size": total(size * edge, self.edge_prediction)}
         if config.entropy:
             terms["entropy"] = config.entropy * total(binary_entropy(edge) / self.edge_count, self.edge_prediction)
         if self.learns_features:
@@ -225,9 +242,9 @@ def binary_entropy(share: Tensor) -> Tensor:
     return -(torch.xlogy(share, share) + torch.xlogy(1 - share, 1 - share))
 
 
-def _move(adam: _Adam, slope: Tensor, moves: Tensor) -> None:
+def _move(adam: _Adam, slope: Tensor, moves: Tensor | None) -> None:
     """A step for the rows that still move; settled ones stay where they are, as they would alone."""
-    if bool(moves.all()):
+    if moves is None or bool(moves.all()):
         adam.step(slope)
         return
     before = adam.parameter[~moves]

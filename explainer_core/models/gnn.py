@@ -16,6 +16,7 @@ from explainer_core.models.layers import (
     RelationalLayer,
     SAGELayer,
     Wiring,
+    first_rows,
     sum_by,
 )
 
@@ -166,7 +167,8 @@ class GNN(nn.Module):
                 h = nn.functional.normalize(h, dim=-1)
             if self.spec.batch_norm:
                 h = self.norms[i](h)
-            h = self.dropout(torch.relu(h))
+            h = torch.relu(h)
+            h = self.dropout(h) if self.training else h
             states.append(h)
         return self._jump(states), attentions
 
@@ -174,7 +176,7 @@ class GNN(nn.Module):
         """Jumping knowledge (Xu et al. 2018): what the head sees of all layers."""
         if self.spec.jump == "last":
             return states[-1]
-        states = [h[: len(states[-1])] for h in states]
+        states = [first_rows(h, len(states[-1])) for h in states]
         return torch.cat(states, dim=-1) if self.spec.jump == "cat" else torch.stack(states).amax(0)
 
     def _wirings(self, x, edge_index, edge_weight, edge_type, degree, prefixes) -> list[Wiring]:
@@ -188,11 +190,11 @@ class GNN(nn.Module):
             )
         if degree is None:
             degree = torch.bincount(edge_index[1], minlength=x.shape[0])
-        degree = degree.to(x.dtype)
+        source, head = edge_index.unbind()
         return [
             Wiring(
-                edge_index[0, :edges],
-                edge_index[1, :edges],
+                first_rows(source, edges),
+                first_rows(head, edges),
                 nodes,
                 degree,
                 _first(edge_weight, edges),
@@ -203,7 +205,7 @@ class GNN(nn.Module):
 
 
 def _first(values: Tensor | None, count: int) -> Tensor | None:
-    return None if values is None else values[:count]
+    return None if values is None else first_rows(values, count)
 
 
 def _layer(spec: ModelSpec, in_features: int, out_features: int) -> MessagePassing:

@@ -32,7 +32,7 @@ class MessagePassing(nn.Module):
         if wiring.edge_weight is not None:
             messages = messages * wiring.edge_weight.unsqueeze(-1)
         received = self.aggregate(messages, wiring)  # (num_out, D)
-        return self.update(received, state[: wiring.num_out], wiring)
+        return self.update(received, first_rows(state, wiring.num_out), wiring)
 
     def transform(self, h: Tensor) -> Tensor:
         """What a node prepares once for all its messages, and keeps as its own state."""
@@ -219,4 +219,9 @@ class RelationalLayer(MessagePassing):
 
 def sum_by(index: Tensor, values: Tensor, size: int) -> Tensor:
     """Rows of `values` added up by `index`: (size, D)."""
-    return values.new_zeros(size, *values.shape[1:]).index_add(0, index, values)
+    return values.new_zeros(size, *values.shape[1:]).index_add_(0, index, values)
+
+
+def first_rows(values: Tensor, count: int) -> Tensor:
+    """values[:count]; the tensor itself where that is all of it, which spares autograd a step."""
+    return values if len(values) == count else values[:count]
