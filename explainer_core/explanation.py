@@ -63,12 +63,23 @@ class Explanation:
         count = np.bincount(in_part, minlength=2 * len(pairs))
         mean = np.bincount(in_part, weights=weights, minlength=2 * len(pairs)) / np.maximum(count, 1)
         scores = np.where(count > 0, mean, -np.inf).reshape(-1, 2).max(1)
-        if refined:
-            place = {pair: i for i, pair in enumerate(map(tuple, pairs.tolist()))}
-            core = [place[pair] for pair in self.core]
-            # above all others, and falling from twice the heaviest
-            scores[core] = max(scores.max(), 1e-12) * (2 - self._core_levels() / len(core))
-        return pairs, scores
+        return pairs, self._core_first(pairs, scores) if refined else scores
+
+    def _core_first(self, pairs: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """The same scores handed out anew: the largest to the core, the others to the other pairs as they stood."""
+        place = {pair: i for i, pair in enumerate(map(tuple, pairs.tolist()))}
+        core = np.array([place[pair] for pair in self.core])
+        falling = np.argsort(-scores, kind="stable")
+        order = np.concatenate([core, falling[~np.isin(falling, core)]])
+        handed_out = np.empty_like(scores)
+        handed_out[order] = scores[falling]
+        levels = self._core_levels()
+        last_of_level = (
+            np.searchsorted(levels, levels, side="right") - 1
+        )  # pairs of one level share the least of its scores
+        # a hair above the next, or a tie would let others in
+        handed_out[core] = scores[falling][last_of_level] * (1 + 1e-9) + 1e-12
+        return handed_out
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,9 @@
 
 A soft mask ranks edges while all of them still whisper. Cut out hard, its heaviest few may lose the prediction. Where
 they do, one edge at a time is exchanged for another that touches the rest, each time the exchange that helps
-most, until the class is back. The edges so found go to the head of the ranking, which is otherwise left as learnt.
+most, until the class is back. Where that does not help, a larger subgraph is shrunk edge by edge instead, each time
+by the edge whose loss costs least, and exchanged from there. The edges so found go to the head of the ranking, which
+is otherwise left as learnt.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,9 +22,12 @@ from explainer_core.metrics import explained_class, probabilities_with
 from explainer_core.neighborhood import InEdges
 from explainer_core.targets import Node
 
-ROUNDS = 8  # exchanges at most
+ROUNDS = 8  # exchanges at most, from each start
+LARGER_START = 2  # times the size asked for, where exchanges alone do not help
 NEWCOMERS = 15  # how many of the heaviest edges that touch the subgraph may come in
-LEAST_GAIN = 1e-4  # of probability, for an exchange that does not yet bring the class back
+# An exchange that does not yet bring the class back must raise its probability by this share at least. A share,
+# because far from the class a thousandfold gain is still next to nothing.
+LEAST_GAIN = 0.01
 # In these a silent edge is felt through the degrees alone, so that a subgraph can be judged without the rest.
 LOCAL_KINDS = ("gcn", "sage", "gin", "gated")
 BATCH_EDGES = 200_000
@@ -122,10 +127,10 @@ class _Core:
         self.options = [option for option in losses if self._in_one_piece(option)]
 
     def start_over(self) -> None:
-        """A subgraph twice as large as asked for, to be shrunk."""
-        larger = self.explanation.subgraph(2 * max(1, len(self.learnt)), unit="edges").edges
-        heaviest = sorted(larger, key=self.weight.get, reverse=True)[: 4 * len(self.learnt) + 4]  # ties may be a crowd
-        self.kept = list(larger) if len(heaviest) == len(larger) else self.learnt
+        """A larger subgraph than asked for, to be shrunk."""
+        larger = self.explanation.subgraph(LARGER_START * max(1, len(self.learnt)), unit="edges").edges
+        crowd = len(larger) > 2 * LARGER_START * len(self.learnt) + 4  # by ties: too many to try them all
+        self.kept = self.learnt if crowd else list(larger)
         self.chance, self.stuck = 0.0, False
 
     def best(self, answers: np.ndarray) -> int:
@@ -137,7 +142,8 @@ class _Core:
 
     def take_if_better(self, answers: np.ndarray) -> None:
         best = self.best(answers)
-        self.stuck = answers[best, self.label] < self.chance + LEAST_GAIN and answers[best].argmax() != self.label
+        no_better = answers[best, self.label] < self.chance * (1 + LEAST_GAIN)
+        self.stuck = no_better and answers[best].argmax() != self.label
         if not self.stuck:
             self.accept(best, answers)
 
