@@ -1,7 +1,7 @@
 """The result of a method: every edge and feature with its weight."""
 
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import networkx as nx
@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from explainer_core.config import ExplainConfig
+from explainer_core.explanation_fields import checked_fields, plain_fields
 from explainer_core.extraction import Subgraph, extract
-from explainer_core.targets import Link, Node, Target, WholeGraph
-
-TARGET_KINDS = {"node": Node, "graph": WholeGraph, "link": Link}
+from explainer_core.targets import Link, Node, Target
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,117 +145,14 @@ class Explanation:
         return net
 
     def to_json(self) -> str:
-        values = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
-        kind = next(name for name, cls in TARGET_KINDS.items() if isinstance(self.target, cls))
-        values |= {"target": {"kind": kind} | asdict(self.target), "config": self.config.to_dict()}
-        return json.dumps(values)
+        return json.dumps(plain_fields({f.name: getattr(self, f.name) for f in fields(self)}))
 
     @classmethod
     def from_json(cls, text: str) -> "Explanation":
         """The explanation that `to_json` wrote. Everything is checked: a file may come from anywhere."""
         try:
-            return cls(**_checked(json.loads(text)))
+            return cls(**checked_fields(json.loads(text)))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise ValueError(
                 f"this is not an explanation written by to_json ({type(error).__name__}: {error})"
             ) from error
-
-
-ARRAYS = {  # type and number of dimensions
-    "edge_index": (np.int64, 2),
-    "edge_ids": (np.int64, 1),
-    "edge_weight": (float, 1),
-    "edge_part": (np.int64, 1),
-    "nodes": (np.int64, 1),
-    "hop": (np.int64, 1),
-    "feature_weight": (float, 1),
-    "edge_spread": (float, 1),
-    "seed_weights": (float, 2),
-}
-OPTIONAL = ("feature_weight", "edge_spread", "seed_weights")
-
-
-def _checked(values: dict) -> dict:
-    """The fields of an Explanation out of a file, each of its type and all of one size; raises what it trips over."""
-    target = dict(values["target"])
-    target = TARGET_KINDS[target.pop("kind")](**target)
-    arrays = {
-        name: None if values[name] is None and name in OPTIONAL else _array(name, values[name], kind, ndim)
-        for name, (kind, ndim) in ARRAYS.items()
-    }
-    snapshots = tuple((_whole("step", step), _array("snapshots", mask, float, 1)) for step, mask in values["snapshots"])
-    probabilities = tuple(_array("probabilities", values["probabilities"], float, 1).tolist())
-    masked = values["masked_probabilities"]
-    masked = None if masked is None else tuple(_array("masked_probabilities", masked, float, 1).tolist())
-    history = {
-        str(name): _array("history", term, float, 1).tolist() for name, term in values.get("history", {}).items()
-    }
-    num_edges = arrays["edge_index"].shape[1]
-    per_edge = [arrays[name] for name in ("edge_ids", "edge_weight", "edge_part", "edge_spread", "seed_weights")]
-    wrong = [
-        part.shape
-        for part in (*per_edge, *(m for _, m in snapshots))
-        if part is not None and part.shape[-1] != num_edges
-    ]
-    ends = set(arrays["edge_index"].flatten().tolist()) | {
-        v for v in vars(target).values() if type(target) is not WholeGraph
-    }
-    pairs = set(map(tuple, np.sort(arrays["edge_index"], axis=0).T.tolist()))
-    core = tuple((_whole("core", a), _whole("core", b)) for a, b in values.get("core", ()))
-    rules = {
-        "a core of its own edges": set(core) <= pairs,
-        f"two rows of {num_edges} edges, and as many of all that belongs to them": len(arrays["edge_index"]) == 2
-        and not wrong,
-        "one hop for each node": len(arrays["nodes"]) == len(arrays["hop"]),
-        "edges and target among the nodes": ends <= set(arrays["nodes"].tolist()),
-        "target numbers": all(v is None or _whole("target", v) >= 0 for v in vars(target).values()),
-        "parts 0 and 1": not (arrays["edge_part"] > 1).any(),
-        "probabilities of the same classes": masked is None or len(masked) == len(probabilities),
-        "a method name": isinstance(values["method"], str),
-        "sampled or not": isinstance(values.get("sampled", False), bool),
-    }
-    for rule, holds in rules.items():
-        if not holds:
-            raise ValueError(f"it must have {rule}")
-    for name in ("predicted_class", "explained_class"):
-        if not (values[name] is None and name == "explained_class") and _whole(name, values[name]) >= len(
-            probabilities
-        ):
-            raise ValueError(f"{name} must be below {len(probabilities)} (got {values[name]})")
-    checked = {
-        "target": target,
-        "config": ExplainConfig(**values["config"]),
-        "steps": _whole("steps", values.get("steps", 0)),
-    }
-    checked |= {
-        "probabilities": probabilities,
-        "masked_probabilities": masked,
-        "history": history,
-        "snapshots": snapshots,
-        "core": core,
-    }
-    return values | arrays | checked
-
-
-def _array(name: str, value, kind: type, ndim: int) -> np.ndarray:
-    """Finite numbers, whole and not negative where numbers of nodes and edges are meant."""
-    found = np.array(value)
-    if found.ndim != ndim or (found.size and found.dtype.kind not in ("iu" if kind is np.int64 else "iuf")):
-        raise ValueError(f"{name} must be numbers in {ndim} dimensions (got {found.dtype} {found.shape})")
-    if not np.isfinite(found).all() or (kind is np.int64 and (found < 0).any()):
-        raise ValueError(f"{name} must be finite, and numbers of nodes and edges not negative")
-    return found.astype(kind)
-
-
-def _whole(name: str, value) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{name} must be a whole number from 0 (got {value!r})")
-    return value
-
-
-def _plain(value):
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    return value

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NAMELESS = {"utils", "common", "helpers", "misc"}
 # A module may import from its own storey and from those above it in this list.
 STOREYS = (
-    {"graph_rules", "graph", "device", "config", "hashing", "targets", "extraction"},
+    {"graph_rules", "graph", "device", "config", "hashing", "targets", "extraction", "explanation_fields"},
     {"datasets", "models", "neighborhood"},
     {"tasks", "training", "pretrained", "recipes", "cards", "methods", "explanation"},
     {"metrics"},
