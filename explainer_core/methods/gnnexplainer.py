@@ -86,10 +86,10 @@ class _Learner:
         self.instance_prediction = problem.predictions_of_instances
         self.edge_prediction = self.instance_prediction[c.edge_instance]
         self.edge_count = torch.bincount(c.edge_instance, minlength=c.num_instances)[c.edge_instance]  # (e,)
-        rises = self.config.size > 0 and self.config.size_start > 0
-        self.first_size = (
-            (self.config.size_start / self.edge_count).clamp(max=self.config.size) if rises else None
-        )  # (e,)
+        self.first_size = self.size_growth = None  # (e,), (e,)
+        if self.config.size > 0 and self.config.size_start > 0:
+            self.first_size = (self.config.size_start / self.edge_count).clamp(max=self.config.size / RISE)
+            self.size_growth = self.config.size / self.first_size
         self.seeds = problem.seeds_of_instances  # (I,)
         self.taken = torch.zeros_like(self.quiet)  # (P,): steps until it settled
         # a distribution is softened like the logits, or keeping everything would not be its best explanation
@@ -120,9 +120,12 @@ class _Learner:
         return self.number < self.config.steps and not bool((self.quiet >= PATIENCE).all())
 
     def masks(self) -> tuple[Tensor, Tensor]:
-        logits = self.edge_logits if self.tie is None else self.edge_logits[self.tie]
         feature = self.feature_logits.sigmoid() if self.learns_features else torch.zeros_like(self.feature_logits)
-        return logits.sigmoid(), feature
+        return self._for_edges(self.edge_logits.sigmoid()), feature
+
+    def _for_edges(self, values: Tensor) -> Tensor:
+        """One value for each directed edge, where both directions of an edge may share one: (e,)."""
+        return values if self.tie is None else values[self.tie]
 
     def weights(self) -> Weights:
         edge, feature = self.masks()
@@ -138,8 +141,8 @@ class _Learner:
 
     def step(self, with_terms: bool = False) -> dict[str, Tensor]:
         """One step of Adam; the terms of the objective before it, if asked for."""
-        logits = self.edge_logits if self.tie is None else self.edge_logits[self.tie]
-        edge = logits.sigmoid().requires_grad_()  # (e,)
+        logits = self._for_edges(self.edge_logits)
+        edge = self._for_edges(self.edge_logits.sigmoid()).requires_grad_()  # (e,)
         gate = self.feature_logits.sigmoid().requires_grad_(self.learns_features)  # (I, F) or (n, F)
         output = self.problem.logits(edge, self._filled(gate) if self.learns_features else None)
         loss = -(self.goal * (output / self.config.temperature).log_softmax(-1)).sum(-1)  # (P,)
@@ -188,7 +191,7 @@ class _Learner:
         if self.first_size is None:
             return self.config.size
         share = min(1.0, self.number / max(1.0, HOLD * self.config.steps))
-        return self.first_size * (self.config.size / self.first_size) ** share
+        return self.first_size * self.size_growth**share
 
     def _move_edges(self, edge: Tensor, logits: Tensor, slope: Tensor | None, size, moving: Tensor | None) -> None:
         slope = size if slope is None else slope + size  # None from a model that hears nobody

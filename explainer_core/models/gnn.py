@@ -18,6 +18,7 @@ from explainer_core.models.layers import (
     Wiring,
     first_rows,
     sum_by,
+    unit_length,
 )
 
 KINDS = ("gcn", "sage", "gin", "gat", "gated", "rgcn")
@@ -164,7 +165,7 @@ class GNN(nn.Module):
             else:
                 h = layer(h, wiring)
             if self.spec.unit_length:
-                h = nn.functional.normalize(h, dim=-1)
+                h = unit_length(h)
             if self.spec.batch_norm:
                 h = self.norms[i](h)
             h = torch.relu(h)
@@ -176,7 +177,7 @@ class GNN(nn.Module):
         """Jumping knowledge (Xu et al. 2018): what the head sees of all layers."""
         if self.spec.jump == "last":
             return states[-1]
-        states = [first_rows(h, len(states[-1])) for h in states]
+        states = [first_rows(h, states[-1].shape[0]) for h in states]
         return torch.cat(states, dim=-1) if self.spec.jump == "cat" else torch.stack(states).amax(0)
 
     def _wirings(self, x, edge_index, edge_weight, edge_type, degree, prefixes) -> list[Wiring]:

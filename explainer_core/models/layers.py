@@ -222,6 +222,11 @@ def sum_by(index: Tensor, values: Tensor, size: int) -> Tensor:
     return values.new_zeros(size, *values.shape[1:]).index_add_(0, index, values)
 
 
+def unit_length(h: Tensor) -> Tensor:
+    """Every row scaled to length one; torch's own does the same in more steps, which a small graph feels."""
+    return h / torch.linalg.vector_norm(h, dim=-1, keepdim=True).clamp_min(1e-12)
+
+
 def first_rows(values: Tensor, count: int) -> Tensor:
     """values[:count]; the tensor itself where that is all of it, which spares autograd a step."""
-    return values if len(values) == count else values[:count]
+    return values if values.shape[0] == count else values[:count]
