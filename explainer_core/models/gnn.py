@@ -15,6 +15,7 @@ from explainer_core.models.layers import (
     MessagePassing,
     RelationalLayer,
     SAGELayer,
+    UnitLength,
     Wiring,
     first_rows,
     sum_by,
@@ -165,7 +166,7 @@ class GNN(nn.Module):
             else:
                 h = layer(h, wiring)
             if self.spec.unit_length:
-                h = unit_length(h)
+                h = unit_length(h) if self.training else UnitLength.apply(h)
             if self.spec.batch_norm:
                 h = self.norms[i](h)
             h = torch.relu(h)
