@@ -3,10 +3,12 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from tqdm import tqdm
 
 from explainer_core.config import ExplainConfig
 from explainer_core.explanation import Explanation
@@ -55,9 +57,16 @@ def explain_many(
     method: str = "gnnexplainer",
     *,
     target_class: int | str = "predicted",
-    progress: Progress | None = None,
+    progress: Progress | bool = False,
 ) -> list[Explanation]:
-    """The explanations of many targets, learnt together; each is what it would be alone, without the history."""
+    """The explanations of many targets, learnt together; each is what it would be alone, without the history.
+
+    `progress` is called as they come, and may raise to stop; True shows a bar in the terminal.
+    """
+    if progress is True:
+        with tqdm(total=len(targets), unit="target") as bar:
+            advance = partial(_advance, bar)
+            return explain_many(model, data, targets, config, method, target_class=target_class, progress=advance)
     config = ExplainConfig() if config is None else config
     _check_request(model, data, targets, method)
     model, seeds = still(model), config.seeds if method in SEEDED else 1
@@ -95,6 +104,10 @@ class LearningStep:
     def edge_weight(self) -> np.ndarray:
         """The mask after this step, in the order of the explanation's edges: (e,)."""
         return self._edge_weight()
+
+
+def _advance(bar: tqdm, done: int, total: int) -> None:
+    bar.update(done - bar.n)
 
 
 def explain_steps(

@@ -74,7 +74,7 @@ class Computation:
         """Every instance `times` over: copy r of instance i is instance i * times + r. The hop order is kept."""
         if times == 1:
             return self
-        copy = torch.arange(times)
+        copy = torch.arange(times, device=self.x.device)
 
         def spread(values: Tensor) -> Tensor:
             return (values.unsqueeze(-1) * times + copy).flatten(-2)

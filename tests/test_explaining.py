@@ -195,3 +195,12 @@ def test_seeing_every_fifth_step_changes_nothing():
     assert some[-1].explanation().history == all_steps[-1].explanation().history
     with pytest.raises(ValueError, match=r"every must be at least 1 \(got 0\)"):
         next(explain_steps(model, data, targets[0], settings, every=0))
+
+
+def test_a_bar_in_the_terminal_reaches_the_end_and_changes_nothing(capsys):
+    model, data, targets = case("node")
+    settings = ExplainConfig(steps=3, refine=False)
+    with_bar = explain_many(model, data, targets, settings, progress=True)
+    assert f"{len(targets)}/{len(targets)}" in capsys.readouterr().err
+    for one, other in zip(with_bar, explain_many(model, data, targets, settings), strict=True):
+        assert np.array_equal(one.edge_weight, other.edge_weight)
