@@ -21,7 +21,7 @@ from explainer_core.refine import refine
 from explainer_core.targets import Link, Node, Target, WholeGraph
 
 Progress = Callable[[int, int], None]  # targets done, targets in all; may raise to stop
-BATCH_EDGES = 50_000  # edges, over all seeds, that are learnt together: more do not fit the processor's cache
+BATCH_EDGES = 50_000  # edges, over all seeds, that are learnt together; 3,000 and 20,000 took 2.7 and 1.4 times as long
 SNAPSHOTS = 30  # how many states of the mask a single explanation keeps to replay
 SEEDED = ("gnnexplainer", "random")  # the methods in which chance plays a part
 TASKS = {Node: "node", WholeGraph: "graph", Link: "link"}

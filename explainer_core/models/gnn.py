@@ -15,11 +15,9 @@ from explainer_core.models.layers import (
     MessagePassing,
     RelationalLayer,
     SAGELayer,
-    UnitLength,
     Wiring,
     first_rows,
     sum_by,
-    unit_length,
 )
 
 KINDS = ("gcn", "sage", "gin", "gat", "gated", "rgcn")
@@ -166,7 +164,7 @@ class GNN(nn.Module):
             else:
                 h = layer(h, wiring)
             if self.spec.unit_length:
-                h = unit_length(h) if self.training else UnitLength.apply(h)
+                h = nn.functional.normalize(h, dim=-1)
             if self.spec.batch_norm:
                 h = self.norms[i](h)
             h = torch.relu(h)

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-SHORTEST = 1e-12  # a state shorter than this is not stretched to length one
-
 
 @dataclass(frozen=True)
 class Wiring:
@@ -222,28 +220,6 @@ class RelationalLayer(MessagePassing):
 def sum_by(index: Tensor, values: Tensor, size: int) -> Tensor:
     """Rows of `values` added up by `index`: (size, D)."""
     return values.new_zeros(size, *values.shape[1:]).index_add_(0, index, values)
-
-
-def unit_length(h: Tensor) -> Tensor:
-    """Every row scaled to length one, as torch.nn.functional.normalize does."""
-    return h / torch.linalg.vector_norm(h, dim=-1, keepdim=True).clamp_min(SHORTEST)
-
-
-class UnitLength(torch.autograd.Function):
-    """The same with its gradient written out: a seventh of a step on a small graph. Not for training, whose last bits it moves."""
-
-    @staticmethod
-    def forward(ctx, h: Tensor) -> Tensor:
-        length = torch.linalg.vector_norm(h, dim=-1, keepdim=True).clamp_min(SHORTEST)
-        direction = h / length
-        ctx.save_for_backward(direction, length)
-        return direction
-
-    @staticmethod
-    def backward(ctx, slope: Tensor) -> Tensor:
-        direction, length = ctx.saved_tensors
-        along = (slope * direction).sum(-1, keepdim=True)
-        return torch.addcmul(slope, direction, along, value=-1) / length
 
 
 def first_rows(values: Tensor, count: int) -> Tensor:

@@ -11,9 +11,7 @@ from explainer_core.models.layers import (
     GINLayer,
     RelationalLayer,
     SAGELayer,
-    UnitLength,
     Wiring,
-    unit_length,
 )
 
 NODES, EDGES, IN, OUT, TYPES = 40, 160, 6, 8, 3
@@ -201,18 +199,3 @@ def test_wrong_sizes_are_refused():
         GatedLayer(9, 8)
     with pytest.raises(ValueError, match="type of every edge"):
         RelationalLayer(1, 2, num_edge_types=2)(torch.ones(NODES, 1), wiring_of(torch.tensor([[0], [1]])))
-
-
-def test_unit_length_equals_torch_s_and_its_written_out_gradient_equals_autograd():
-    h = torch.randn(7, 5, generator=torch.Generator().manual_seed(0))
-    h[3] = 0
-    slope = torch.randn(7, 5, generator=torch.Generator().manual_seed(1))
-    slope[3] = 0
-    found = []
-    for scale in (torch.nn.functional.normalize, unit_length, UnitLength.apply):
-        leaf = h.clone().requires_grad_()
-        out = scale(leaf)
-        found.append((out.detach(), torch.autograd.grad(out, leaf, slope)[0]))
-    for out, gradient in found[1:]:
-        assert torch.equal(out, found[0][0])
-        assert_close(gradient, found[0][1])
