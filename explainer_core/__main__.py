@@ -11,7 +11,7 @@ from tqdm import tqdm
 from explainer_core.cards import measured_accuracy, train_recipe
 from explainer_core.datasets.download import DataUnavailable, is_available, read_archive
 from explainer_core.datasets.registry import DATASETS, DatasetInfo, dataset_info
-from explainer_core.device import describe_device, pick_device
+from explainer_core.device import describe_device, pick_device, use_one_thread
 from explainer_core.pretrained import FOLDER, Card, list_cards, load_weights, save_pretrained
 from explainer_core.recipes import NETWORK_OPTIONS, TRAINING_OPTIONS, WHOLE_NUMBERS, find_recipe
 
@@ -20,7 +20,7 @@ TOLERANCE = 0.005  # how far a measured accuracy may lie from its card
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    torch.set_num_threads(1)  # these tensors are small: more threads only get in each other's way
+    use_one_thread()
     try:
         return options.run(options)
     except (DataUnavailable, ValueError) as error:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from explainer_core.config import ExplainConfig
 from explainer_core.explanation_fields import checked_fields, plain_fields
-from explainer_core.extraction import Subgraph, extract
+from explainer_core.extraction import EdgesAt, Subgraph, edges_at, extract
 from explainer_core.targets import Link, Node, Target
 
 
@@ -87,6 +87,10 @@ class Explanation:
         keys, number = np.unique(low * (high.max() + 1) + high, return_inverse=True)
         return np.stack(np.divmod(keys, high.max() + 1), axis=1), number
 
+    @cached_property
+    def _edges_at(self) -> EdgesAt:
+        return edges_at(self._pairs[0]) if self.edge_weight.size else {}
+
     def _core_levels(self) -> np.ndarray:
         """The rank of each pair of the core. Ranks tie so that the K_M it was made for gives the whole core."""
         if self.config.k_m_unit == "edges":
@@ -108,6 +112,7 @@ class Explanation:
             config.k_m if k_m is None else k_m,
             unit=config.k_m_unit if unit is None else unit,
             connected=config.connected if connected is None else connected,
+            touching=self._edges_at,
         )
 
     def top_features(self, k_f: int | None = None) -> tuple[int, ...]:

@@ -8,6 +8,8 @@ from itertools import groupby
 import numpy as np
 from networkx.utils import UnionFind
 
+EdgesAt = dict[int, list[int]]  # the edges at each node
+
 
 @dataclass(frozen=True)
 class Subgraph:
@@ -31,11 +33,13 @@ def extract(
     *,
     unit: str = "nodes",
     connected: bool = True,
+    touching: EdgesAt | None = None,
 ) -> Subgraph:
     """The paper's extraction (its Appendix): the largest threshold at which the component around the target reaches K_M.
 
     Edges as heavy as the threshold are all kept. Without roots (a whole graph) the largest component counts;
-    unconnected, the heaviest edges count wherever they are. A graph smaller than K_M is kept whole.
+    unconnected, the heaviest edges count wherever they are. A graph smaller than K_M is kept whole. Who cuts the same
+    graph again and again passes `touching`, made once by `edges_at`.
     """
     if k_m < 1 or unit not in ("nodes", "edges"):
         raise ValueError(f"k_m must be at least 1 and counted in nodes or edges (got {k_m} {unit})")
@@ -43,21 +47,22 @@ def extract(
         return Subgraph(tuple(sorted(set(roots))), (), 0.0, 0)
     if not connected:
         kept, threshold = _heaviest(pairs, scores, roots, k_m, unit)
+    elif roots:
+        kept, threshold = _grown(edges_at(pairs) if touching is None else touching, pairs, scores, roots, k_m, unit)
     else:
-        kept, threshold = (_grown if roots else _joined)(pairs, scores, roots, k_m, unit)
+        kept, threshold = _joined(pairs, scores, k_m, unit)
     edges = tuple((int(a), int(b)) for a, b in pairs[kept])
     nodes = {node for edge in edges for node in edge} | set(roots)
     return Subgraph(tuple(sorted(nodes)), edges, threshold, int((scores >= threshold).sum()) - len(edges))
 
 
 def _grown(
-    pairs: np.ndarray, scores: np.ndarray, roots: tuple[int, ...], k_m: int, unit: str
+    touching: EdgesAt, pairs: np.ndarray, scores: np.ndarray, roots: tuple[int, ...], k_m: int, unit: str
 ) -> tuple[np.ndarray, float]:
     """From the roots along the heaviest edge each time, as Prim grows a tree: the kept edges, and the threshold.
 
     Between two falls of the threshold everything within reach at that weight is taken in, so that ties are all kept.
     """
-    touching = _touching(pairs)
     reached, taken, threshold = set(), [], float(scores.max())
     waiting: list[tuple[float, int]] = []  # (-score, edge) of edges that leave what is reached
 
@@ -84,7 +89,7 @@ def _grown(
     return np.sort(np.array(taken, dtype=np.int64)), threshold
 
 
-def _touching(pairs: np.ndarray) -> dict[int, np.ndarray]:
+def edges_at(pairs: np.ndarray) -> EdgesAt:
     """The edges at each node."""
     ends = pairs.ravel()
     order = np.argsort(ends, kind="stable")
@@ -111,9 +116,7 @@ def _heaviest(
     return np.sort(np.array(taken)), float(scores[taken[-1]])
 
 
-def _joined(
-    pairs: np.ndarray, scores: np.ndarray, roots: tuple[int, ...], k_m: int, unit: str
-) -> tuple[np.ndarray, float]:
+def _joined(pairs: np.ndarray, scores: np.ndarray, k_m: int, unit: str) -> tuple[np.ndarray, float]:
     """From the heaviest edge down, joining what touches, as Kruskal does, until one piece is large enough.
 
     Of two pieces that are equally large the one with the smaller node number is kept.

@@ -137,9 +137,12 @@ def explained_class(explanation: Explanation) -> int:
 
 def edge_mask(explanation: Explanation, subgraph: Subgraph) -> np.ndarray:
     """1.0 for the directed edges that lie in the subgraph, else 0.0: (e,)."""
-    kept = set(subgraph.edges)
-    ends = np.sort(explanation.edge_index, axis=0).T.tolist()
-    return np.array([tuple(pair) in kept for pair in ends], dtype=float)
+    if not subgraph.edges:
+        return np.zeros(explanation.edge_index.shape[1])
+    low, high = np.sort(explanation.edge_index, axis=0)
+    kept_low, kept_high = np.array(subgraph.edges).T
+    width = max(int(high.max(initial=0)), int(kept_high.max())) + 1  # one number for each pair
+    return np.isin(low * width + high, kept_low * width + kept_high).astype(float)
 
 
 @torch.no_grad()
@@ -166,7 +169,7 @@ def probabilities_with(
         weight[computation.edge_instance.argsort(stable=True)] = torch.from_numpy(wanted).float()
         task = {Node: "node", WholeGraph: "graph", Link: "link"}[type(piece[0])]
         logits = run(model, computation.to(device), task, weight.to(device))
-        found.append(logits.softmax(-1).cpu().numpy())
+        found.append(logits.double().softmax(-1).cpu().numpy())  # in float32 a sure class rounds to one
         done += len(piece)
     return np.concatenate(found)
 

@@ -1,0 +1,269 @@
+"""What a model says of everything in a data set at once: classes, embeddings and their map, and scores of links."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.spatial import cKDTree
+from sklearn.decomposition import PCA
+from torch import Tensor, nn
+
+from explainer_core.config import ExplainConfig
+from explainer_core.graph import Graph, GraphSet
+from explainer_core.layout import fixed_signs, turns
+from explainer_core.methods.problem import run, still
+from explainer_core.neighborhood import computations
+from explainer_core.targets import Link
+
+BATCH_EDGES = 10_000  # judged together; 200,000 took three times as long on Mutagenicity, eight times on Cora's links
+COINCIDE = 1e-3  # share of the map's side within which two points hide each other
+FAR = 0.25  # of the width of the middle 98 percent: what lies further out on the map is drawn in
+SPREAD = 0.008, 0.1  # on the map: the distance points that coincide are set apart, and the most their circle may reach
+ALL_PAIRS = 200_000  # pairs; a graph with more is sampled, not ranked
+SHARE_RANKED = 0.5  # of the missing links that are shown: the most probable ones; the others are drawn by chance
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """One row for each node, or for each graph of a set, in the data's own order. Plain numpy.
+
+    A link model says nothing of a single node: there is no column of probabilities then, `predicted` is -1 and
+    `confidence` not a number.
+    """
+
+    probabilities: np.ndarray  # (T, C)
+    predicted: np.ndarray  # (T,)
+    truth: np.ndarray | None  # (T,)
+    embedding: np.ndarray  # (T, D): what the model's head reads
+
+    @property
+    def right(self) -> np.ndarray | None:
+        """(T,) bool"""
+        return None if self.truth is None else self.predicted == self.truth
+
+    @property
+    def confidence(self) -> np.ndarray:
+        """The probability of the predicted class: (T,)."""
+        return self.probabilities.max(1) if self.probabilities.shape[1] else np.full(len(self.predicted), np.nan)
+
+
+@dataclass(frozen=True)
+class LinkScore:
+    """A pair of nodes, the smaller number first; an existing link is judged with that very link hidden."""
+
+    source: int
+    head: int
+    exists: bool
+    probability: float
+
+
+def predictions(model: nn.Module, data: Graph | GraphSet) -> Predictions:
+    """Nodes of a graph for a node or link model, graphs of a set for a graph model."""
+    task = model.spec.task
+    if isinstance(data, GraphSet) and task != "graph":
+        raise ValueError(f"a {task} model judges one graph (got the set {data.name!r}); pass graphs[i]")
+    if data.num_features != model.spec.in_features:
+        raise ValueError(
+            f"the model reads {model.spec.in_features} features a node (got data with {data.num_features}); load a model of this data set"
+        )
+    model = still(model)
+    if task == "graph":
+        graphs = data if isinstance(data, GraphSet) else GraphSet.from_graphs([data])
+        embedding, truth = _graph_embeddings(model, graphs), graphs.labels
+    else:
+        embedding, truth = _node_embeddings(model, data), data.labels
+    if task == "link":
+        return Predictions(np.empty((len(embedding), 0)), np.full(len(embedding), -1), None, _numpy(embedding))
+    with torch.no_grad():
+        probabilities = _numpy(model.head(embedding).softmax(-1))
+    truth = None if truth is None else _numpy(truth)
+    return Predictions(probabilities, probabilities.argmax(1), truth, _numpy(embedding))
+
+
+@torch.no_grad()
+def _node_embeddings(model, graph: Graph) -> Tensor:
+    device = next(model.parameters()).device
+    types = None if graph.edge_types is None else graph.edge_types.to(device)
+    return model.embed(graph.x.to(device), graph.edge_index.to(device), edge_type=types)
+
+
+@torch.no_grad()
+def _graph_embeddings(model, graphs: GraphSet) -> Tensor:
+    device, found = next(model.parameters()).device, []
+    for chosen in _batches(graphs):
+        batch = graphs.batch(chosen)
+        types = None if batch.edge_types is None else batch.edge_types.to(device)
+        z = model.embed(batch.x.to(device), batch.edge_index.to(device), edge_type=types)
+        found.append(model.read_out(z, batch.graph_of.to(device), batch.num_graphs))
+    return torch.cat(found)
+
+
+def _batches(graphs: GraphSet) -> Iterator[Tensor]:
+    """Runs of graphs with about BATCH_EDGES edges and nodes; one larger than that is a batch of its own."""
+    sizes = graphs.edge_start.diff() + graphs.node_start.diff()
+    number = (sizes.cumsum(0) - sizes) // BATCH_EDGES  # rising, so each value is one batch
+    return iter(torch.arange(len(graphs)).split(torch.unique_consecutive(number, return_counts=True)[1].tolist()))
+
+
+# A map of embeddings
+
+
+def projection(embedding: np.ndarray) -> np.ndarray:
+    """The two directions in which the standardised embeddings differ most, each filling 0 to 1: (T, 2).
+
+    A few points far out are drawn in, in their order, so that they do not press all others into a corner. Points that
+    would hide each other, within 0.001 of the side, are set apart on a small sunflower around where they are, so that
+    each can be clicked: its shape means nothing.
+    """
+    embedding = np.asarray(embedding, dtype=float)
+    spread = embedding.std(0) if len(embedding) else np.zeros(embedding.shape[1])
+    varies = spread > 1e-6 * max(spread.max(initial=0), 1e-6)
+    columns = (
+        (embedding[:, varies] - embedding[:, varies].mean(0)) / spread[varies] if varies.any() else embedding[:, :0]
+    )
+    places = np.zeros((len(embedding), 2))
+    count = min(2, *columns.shape)
+    if count:
+        places[:, :count] = fixed_signs(PCA(count, svd_solver="covariance_eigh").fit_transform(columns))
+    return _filled(_sunflowers(_filled(_drawn_in(places))))
+
+
+def _drawn_in(places: np.ndarray) -> np.ndarray:
+    """What lies more than FAR outside the middle 98 percent of an axis comes closer, never past another point."""
+    if len(places) == 0:
+        return places
+    low, high = np.quantile(places, (0.01, 0.99), axis=0)
+    room = np.maximum(FAR * (high - low), 1e-12)
+    inside = np.clip(places, low - room, high + room)
+    beyond = places - inside
+    return np.where(high > low, inside + room * beyond / (np.abs(beyond) + room), places)
+
+
+def _filled(places: np.ndarray) -> np.ndarray:
+    """Each axis stretched to 0 to 1; one along which nothing differs is all one half."""
+    if len(places) == 0:
+        return places
+    low, extent = places.min(0), np.ptp(places, axis=0)
+    differs = extent > 1e-6 * max(extent.max(), 1e-6)
+    return np.where(differs, (places - low) / np.where(differs, extent, 1), 0.5)
+
+
+def _sunflowers(places: np.ndarray) -> np.ndarray:
+    """Each group of points that coincide spread evenly over a small disc, the first in its middle."""
+    places = places.copy()
+    for group in _coinciding(places):
+        rank = np.arange(len(group))
+        step = min(SPREAD[0], SPREAD[1] / np.sqrt(len(group)))
+        places[group] += (step * np.sqrt(rank))[:, None] * turns(rank)
+    return places
+
+
+def _coinciding(places: np.ndarray) -> Iterator[np.ndarray]:
+    """Groups of two or more points, all within COINCIDE of the group's first."""
+    spots, spot_of = np.unique(
+        places.round(6), axis=0, return_inverse=True
+    )  # the very same points first: they are many
+    spot_of = spot_of.ravel()
+    near = cKDTree(spots).query_ball_point(spots, COINCIDE) if len(spots) else []
+    group_of = np.full(len(spots), -1)
+    for spot, others in enumerate(near):
+        if group_of[spot] < 0:
+            free = [other for other in others if group_of[other] < 0]
+            group_of[free] = spot
+    order = np.argsort(group_of[spot_of], kind="stable")
+    sizes = np.unique(group_of[spot_of], return_counts=True)[1]
+    return (group for group in np.split(order, np.cumsum(sizes)[:-1]) if len(group) > 1)
+
+
+# Links
+
+
+def link_pairs(model: nn.Module, graph: Graph, *, limit: int = 2000, seed: int = 0) -> list[LinkScore]:
+    """How probable the model finds the links of a graph, and pairs that are none, in the order of their numbers.
+
+    Where there are more pairs than `limit`, existing links fill up to half of it and missing ones the rest: in a small
+    graph the most probable ones and a random choice of the others, in a large one a random choice. Each probability is
+    what `explain` finds for Link(source, head).
+    """
+    if model.spec.task != "link" or not isinstance(graph, Graph):
+        raise ValueError(
+            f"links are judged by a link model on a Graph (got a {model.spec.task} model, {type(graph).__name__})"
+        )
+    if limit < 2:
+        raise ValueError(f"limit must be at least 2 (got {limit})")
+    model, rng = still(model), np.random.default_rng(seed)
+    existing = _existing_pairs(graph)
+    total = graph.num_nodes * (graph.num_nodes - 1) // 2
+    all_fit = total <= limit
+    kept = existing if all_fit else _some(existing, limit // 2, rng)
+    z = _node_embeddings(model, graph)
+    if total <= max(ALL_PAIRS, 4 * len(existing)):
+        missing = _missing_pairs(graph.num_nodes, existing)
+        chance = _missing_probabilities(model, z, missing)
+        chosen = slice(None) if all_fit else _ranked_and_drawn(chance, limit - len(kept), rng)
+        missing, chance = missing[chosen], chance[chosen]
+    else:
+        missing = _drawn_missing(graph.num_nodes, existing, limit - len(kept), rng)
+        chance = _missing_probabilities(model, z, missing)
+    scores = [*zip(kept.tolist(), _hidden_probabilities(model, graph, kept).tolist(), strict=True)]
+    strangers = zip(missing.tolist(), chance.tolist(), strict=True)
+    found = [LinkScore(*pair, True, p) for pair, p in scores] + [LinkScore(*pair, False, p) for pair, p in strangers]
+    return sorted(found, key=lambda score: (score.source, score.head))
+
+
+def _existing_pairs(graph: Graph) -> np.ndarray:
+    """Each link once, smaller number first, no loops: (P, 2)."""
+    ends = np.sort(_numpy(graph.edge_index).T, axis=1)
+    return np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
+
+
+def _missing_pairs(num_nodes: int, existing: np.ndarray) -> np.ndarray:
+    """All pairs without a link: (P, 2)."""
+    free = np.triu(np.ones((num_nodes, num_nodes), dtype=bool), k=1)
+    free[existing[:, 0], existing[:, 1]] = False
+    return np.argwhere(free)
+
+
+def _drawn_missing(num_nodes: int, existing: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """So many random pairs without a link, no pair twice. Most pairs have none, so that few draws are in vain."""
+    joined = existing[:, 0] * num_nodes + existing[:, 1]
+    found = np.empty(0, dtype=np.int64)
+    while len(found) < count:
+        pairs = np.sort(rng.integers(num_nodes, size=(2 * count, 2)), axis=1)
+        keys = (pairs[:, 0] * num_nodes + pairs[:, 1])[pairs[:, 0] != pairs[:, 1]]
+        found = np.union1d(found, keys[~np.isin(keys, joined)])
+    return np.stack(np.divmod(np.sort(rng.permutation(found)[:count]), num_nodes), axis=1)
+
+
+def _some(pairs: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    return pairs if len(pairs) <= count else pairs[np.sort(rng.choice(len(pairs), count, replace=False))]
+
+
+def _ranked_and_drawn(chance: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """The places of the most probable pairs, and of a random choice of the others."""
+    order = np.argsort(-chance, kind="stable")
+    best = int(np.ceil(SHARE_RANKED * count))
+    return np.concatenate([order[:best], rng.permutation(order[best:])[: count - best]])
+
+
+@torch.no_grad()
+def _missing_probabilities(model, z: Tensor, pairs: np.ndarray) -> np.ndarray:
+    """Nothing has to be hidden where there is no link: all pairs share the embeddings of the whole graph. (P,)"""
+    parts = torch.from_numpy(pairs).to(z.device).split(BATCH_EDGES)
+    return np.concatenate([_numpy(model.decode(z[part[:, 0]], z[part[:, 1]]).softmax(-1)[:, 1]) for part in parts])
+
+
+@torch.no_grad()
+def _hidden_probabilities(model, graph: Graph, pairs: np.ndarray) -> np.ndarray:
+    """Each link has computation graphs of its own, without itself: (P,)."""
+    device, config, found = next(model.parameters()).device, ExplainConfig(), [np.empty(0)]
+    links = [Link(*pair) for pair in pairs.tolist()]
+    settings = {"max_edges": config.max_edges, "seed": config.seed, "budget": BATCH_EDGES}
+    for _, computation in computations(graph, links, model.num_layers, **settings):
+        found.append(_numpy(run(model, computation.to(device), "link").softmax(-1)[:, 1]))
+    return np.concatenate(found)
+
+
+def _numpy(values: Tensor) -> np.ndarray:
+    return values.detach().cpu().numpy()
