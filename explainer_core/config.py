@@ -17,7 +17,9 @@ class ExplainConfig:
     k_m_unit: str = knob("nodes", choices=("nodes", "edges"), help="What K_M counts")
     k_f: int = knob(5, low=1, high=200, help="K_F: how many features the explanation keeps")
     connected: bool = knob(True, help="Keep only the part that hangs together around the target")
-    refine: bool = knob(True, help="Exchange single edges where the subgraph alone would lose the prediction")
+    refine: bool = knob(
+        True, help="Exchange edges, one or two at a time, where the subgraph alone would lose the prediction"
+    )
 
     size: float = knob(0.3, low=0.0, high=5.0, help="Weight of the number of kept edges at the end of the run")
     size_start: float = knob(
@@ -38,7 +40,9 @@ class ExplainConfig:
     seed: int = knob(0, low=0, high=2**31 - 1, help="Decides every random number of the run")
 
     feature_fill: str = knob(
-        "marginal", choices=("marginal", "zero"), help="What replaces a hidden feature: values of other nodes, or zero"
+        "auto",
+        choices=("auto", "marginal", "zero"),
+        help="What replaces a hidden feature: other nodes' values, zero, or auto: zero for one-hot types, else values",
     )
     feature_mask: str = knob(
         "shared", choices=("shared", "per_node"), help="One mask for all nodes, or one for each node"

@@ -198,7 +198,11 @@ class _Case:
         goal, explained = _goal(probabilities, target_class)
         node_class = _node_classes(model, data, computation) if config.laplacian and task == "node" else None
         values = data.x.to(device)
-        known = {"mean": data.feature_mean.to(device), "varying": data.features_vary}
+        known = {
+            "mean": data.feature_mean.to(device),
+            "varying": data.features_vary,
+            "types": data.features_are_types,
+        }
         problem = Problem(model, computation, config, task, values, goal, node_class, **known)
         return cls(problem, data, targets, method, probabilities, explained)
 

@@ -32,6 +32,11 @@ class _Features:
         """True if any feature has different values at different nodes."""
         return bool((self.x != self.x[0]).any())
 
+    @cached_property
+    def features_are_types(self) -> bool:
+        """True if every node has exactly one of several types: a single 1 in its row, and not always in one column."""
+        return one_hot_types(self.x)
+
 
 @dataclass(frozen=True, eq=False)
 class Graph(_Features):
@@ -281,6 +286,13 @@ def undirected(pairs: Iterable[tuple[int, int]] | np.ndarray | Tensor) -> Tensor
     ).reshape(-1, 2)
     ends = ends[ends[:, 0] != ends[:, 1]]
     return torch.cat([ends, ends.flip(1)]).unique(dim=0).t().contiguous()
+
+
+def one_hot_types(x: Tensor) -> bool:
+    """True if every row is a single 1 among zeros, and more than one column is in use."""
+    used = x != 0
+    one_each = bool((used.sum(1) == 1).all()) and bool((x[used] == 1).all())
+    return one_each and int(used.any(0).sum()) > 1
 
 
 def ranges(start: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:

@@ -6,13 +6,16 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
+import torch
 from small_networks import case, counting_network, network, random_graph
 
 from explainer_core import metrics
 from explainer_core.config import ExplainConfig
+from explainer_core.datasets.registry import load_dataset
 from explainer_core.explaining import explain, explain_many
 from explainer_core.graph import Graph, undirected
-from explainer_core.refine import LOCAL_KINDS, _Core, _judge_alone, _judge_in_place, refine
+from explainer_core.pretrained import load_pretrained
+from explainer_core.refine import LOCAL_KINDS, _Core, _judge_alone, _judge_in_place, _reach, refine
 from explainer_core.targets import Node
 
 SETTINGS = ExplainConfig(steps=5, k_m=4, k_m_unit="edges", refine=False)
@@ -120,9 +123,42 @@ def test_the_path_is_found_from_a_wrong_start():
     assert set(refined.subgraph().edges) == {(0, 1), (1, 2), (2, 3)}
 
 
-def counting_features():
-    import torch
+def test_two_edges_are_exchanged_at_once_where_neither_helps_alone():
+    """Class 1 needs the feature of node 2, and node 1 on the way to it has nothing to say: one edge of the path is a loss."""
+    x = torch.tensor([[0.01], [0.0], [5.0], [0.5], [0.5]])
+    graph = Graph(x=x, edge_index=undirected([(0, 1), (1, 2), (0, 3), (0, 4)]))
+    model = counting_network(num_layers=2)
+    model.head.bias[0] = 4.0  # class 0 unless enough arrives
+    settings = ExplainConfig(steps=1, k_m=2, k_m_unit="edges", refine=False)
+    found = explain(model, graph, Node(0), settings, target_class=1)
+    heavy = {(0, 3), (0, 4)}
+    weight = np.array([1.0 if tuple(sorted(pair)) in heavy else 0.5 for pair in found.edge_index.T.tolist()])
+    (refined,) = refine(model, graph, [replace(found, edge_weight=weight + 0.001 * np.arange(len(weight)))])
+    assert set(refined.subgraph().edges) == {(0, 1), (1, 2)}
 
+
+@pytest.mark.parametrize(("kind", "seed"), [("gin", 3), ("gat", 4)])
+def test_a_batch_is_refined_as_each_would_be_alone(kind, seed):
+    model, graph = network(kind, seed=seed, normalize=False), random_graph(25, 45)
+    found = [misled(model, graph, node) for node in range(20)]
+    together = refine(model, graph, found)
+    assert any(e.core for e in together)
+    assert [e.core for e in together] == [refine(model, graph, [e])[0].core for e in found]
+
+
+def test_the_reach_of_options_equals_networkx():
+    edges = [(0, 1), (1, 2), (2, 3), (0, 3), (4, 5), (3, 4)]
+    options = np.array(list(itertools.product([False, True], repeat=len(edges))))
+    for roots in ((0,), (0, 5), ()):
+        sizes, whole = _reach(edges, options, roots)
+        for option, size, in_one_piece in zip(options, sizes, whole, strict=True):
+            net = nx.Graph([edge for edge, kept in zip(edges, option, strict=True) if kept])
+            pieces = list(nx.connected_components(net))
+            assert size == len(set(net) | set(roots))
+            assert in_one_piece == (all(piece & set(roots) for piece in pieces) if roots else len(pieces) <= 1)
+
+
+def counting_features():
     x = torch.full((9, 1), 0.01)
     x[1, 0], x[2, 0], x[3, 0] = 0.1, 0.2, 2.0
     return x
@@ -134,3 +170,13 @@ def test_an_explanation_without_edges_stays_as_it_is():
     (found,) = explain_many(model, graph, [Node(2)], SETTINGS)
     assert refine(model, graph, [found]) == [found]
     assert refine(model, graph, []) == []
+
+
+def test_a_ring_is_closed_where_k_m_counts_nodes():
+    """Six nodes are reached with five edges of the ring; the sixth edge costs no node and brings the class back."""
+    graph, model = load_dataset("tree_cycles"), load_pretrained("tree_cycles")
+    why = explain(model, graph, Node(598), ExplainConfig(k_m=6))
+    kept = nx.Graph(why.subgraph().edges)
+    assert nx.is_isomorphic(kept, nx.cycle_graph(6))
+    assert metrics.faithfulness(model, graph, [why])[0].keeps_class
+    assert len(explain(model, graph, Node(598), ExplainConfig(k_m=6, refine=False)).subgraph().edges) == 5

@@ -104,7 +104,9 @@ class _Learner:
         self.feature_logits = torch.zeros(len(self.row_instance), c.x.shape[1], device=c.x.device)
         rows = sum_by(self.row_instance, torch.ones_like(self.feature_logits[:, :1]), c.num_instances)
         self.feature_share = 1 / (rows * c.x.shape[1])[self.row_instance]  # (rows, 1): turns a sum into the mean
-        self.learns_features = problem.features_matter
+        self.learns_features, self.fill = problem.features_matter, problem.fill
+        # hashed where the integers are: the same draws on every device
+        self.fill_names = self.seeds.cpu()[c.node_instance.cpu()], c.node_ids.cpu()  # (n,) each
         self.edge_adam = _Adam(self.edge_logits, self.config.learning_rate)
         self.feature_adam = _Adam(self.feature_logits, self.config.learning_rate)
         self.differ = _differing_ends(problem)
@@ -143,7 +145,9 @@ class _Learner:
         """One step of Adam; the terms of the objective before it, if asked for."""
         logits = self._for_edges(self.edge_logits)
         edge = self._for_edges(self.edge_logits.sigmoid()).requires_grad_()  # (e,)
-        gate = self.feature_logits.sigmoid().requires_grad_(self.learns_features)  # (I, F) or (n, F)
+        gate = self.feature_logits  # (I, F) or (n, F); without variation in the features it stays as it is
+        if self.learns_features:
+            gate = gate.sigmoid().requires_grad_()
         output = self.problem.logits(edge, self._filled(gate) if self.learns_features else None)
         loss = -(self.goal * (output / self.config.temperature).log_softmax(-1)).sum(-1)  # (P,)
         wanted = (edge, gate) if self.learns_features else (edge,)
@@ -178,11 +182,9 @@ class _Learner:
         """Z + (X - Z) * g: hidden features take the values of some other node of the graph, or zero."""
         c = self.problem.computation
         gate = gate if self.per_node else gate.index_select(0, c.node_instance)  # (n, F)
-        if self.config.feature_fill == "zero":
+        if self.fill == "zero":
             return c.x * gate
-        chosen = hashed_index(
-            len(self.problem.values), FEATURES, self.number, self.seeds.cpu()[c.node_instance.cpu()], c.node_ids.cpu()
-        )
+        chosen = hashed_index(len(self.problem.values), FEATURES, self.number, *self.fill_names)
         fill = self.problem.values.index_select(0, chosen.to(c.x.device))  # (n, F)
         return torch.lerp(fill, c.x, gate)
 

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from explainer_core.config import ExplainConfig
+from explainer_core.graph import one_hot_types
 from explainer_core.neighborhood import Computation
 
 
@@ -23,6 +24,7 @@ class Problem:
     node_class: Tensor | None = None  # (n,): predicted classes, for the Laplacian term
     mean: Tensor | None = None  # (F,): of the values, where it is known already
     varying: bool | None = None  # whether any value differs, likewise
+    types: bool | None = None  # whether the values are one-hot types, likewise
 
     def logits(self, edge_weight: Tensor | None = None, x: Tensor | None = None) -> Tensor:
         """What the model says with these edge weights and features: (P, C)."""
@@ -33,16 +35,24 @@ class Problem:
         return -(self.goal * logits.log_softmax(-1)).sum(-1)
 
     @property
+    def fill(self) -> str:
+        """What hides a feature: "marginal" or "zero". The type of another node is a different type, not a hidden one."""
+        if self.config.feature_fill != "auto":
+            return self.config.feature_fill
+        types = one_hot_types(self.values) if self.types is None else self.types
+        return "zero" if types else "marginal"
+
+    @property
     def emptied(self) -> Tensor:
         """Features that say nothing: every one at its mean, or at zero: (n, F)."""
-        if self.config.feature_fill == "zero":
+        if self.fill == "zero":
             return torch.zeros_like(self.computation.x)
         return (self.values.mean(0) if self.mean is None else self.mean).expand_as(self.computation.x)
 
     @property
     def features_matter(self) -> bool:
         """False where other nodes' values are all the same values, so that filling them in changes nothing."""
-        if self.config.feature_fill == "zero":
+        if self.fill == "zero":
             return True
         return bool((self.values != self.values[0]).any()) if self.varying is None else self.varying
 

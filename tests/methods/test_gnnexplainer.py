@@ -3,6 +3,7 @@
 import importlib
 import math
 import threading
+from dataclasses import replace
 from itertools import pairwise
 
 import networkx as nx
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from small_networks import (
+    FEATURES,
     case,
     counting_network,
     network,
@@ -295,6 +297,19 @@ def test_a_feature_that_matters_by_being_zero_is_found_by_other_values_and_misse
         ranked[fill] = found.top_features(3)
     assert ranked["marginal"][0] == 0
     assert ranked["zero"][-1] == 0
+
+
+def test_auto_hides_one_hot_types_with_zero_and_all_else_with_other_values():
+    """The type of another atom is a different atom, not a hidden one."""
+    plain = random_graph(20, 30)
+    kind = torch.arange(20) % FEATURES
+    typed = replace(plain, x=torch.nn.functional.one_hot(kind, FEATURES).float())
+    one_type = replace(plain, x=torch.nn.functional.one_hot(0 * kind, FEATURES).float())
+    twice = replace(plain, x=2 * typed.x)
+    for graph, same in ((plain, "marginal"), (typed, "zero"), (one_type, "marginal"), (twice, "marginal")):
+        auto, explicit = (explain(network(), graph, Node(4), config(feature_fill=fill)) for fill in ("auto", same))
+        np.testing.assert_array_equal(auto.edge_weight, explicit.edge_weight)
+        np.testing.assert_array_equal(auto.feature_weight, explicit.feature_weight)
 
 
 @pytest.mark.parametrize("kind", ["gcn", "gin"])
