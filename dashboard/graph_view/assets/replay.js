@@ -1,0 +1,157 @@
+// How the mask formed: a play button, a slider over the frames and the loss terms, all in the browser.
+
+import { make, makeButton, mix } from "./base.js";
+
+const PLAY_MILLISECONDS = 4000;
+const STILLS = 6, STILL_MILLISECONDS = 800; // for eyes that want no motion
+const CURVE_COLOURS = ["#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#0072B2"];
+const TOTAL = "total";
+
+export class Replay {
+  // show(frame, isLast) is called whenever another frame is to be drawn
+  constructor(show) {
+    this.show = show;
+    this.element = make("div", "replay");
+    this.button = makeButton("play", "", "Play how the mask formed", () => (this.playing ? this.stop() : this.play()));
+    this.slider = Object.assign(make("input"), { type: "range", min: 0, step: 1 });
+    this.slider.setAttribute("aria-label", "Step of the optimisation");
+    this.slider.addEventListener("input", () => { this.stop(); this.go(Number(this.slider.value)); });
+    this.step = make("output", "step");
+    this.chart = make("canvas", "curves");
+    this.chart.setAttribute("role", "img");
+    const bar = make("div", "bar");
+    bar.append(this.button, this.slider, this.step);
+    this.element.append(bar, this.chart);
+    this.observer = new ResizeObserver(() => this.drawCurves());
+    this.observer.observe(this.chart);
+  }
+
+  update({ frames, curves }, theme) {
+    this.theme = theme;
+    this.terms = withTotal(curves);
+    this.chart.hidden = !this.terms.length;
+    this.chart.setAttribute("aria-label", "Loss over the steps: " + this.terms.map(([name]) => name).join(", "));
+    const signature = frames.steps.join() + frames.weights;
+    if (signature === this.signature) return this.drawCurves();
+    this.stop(); // new data while playing
+    this.signature = signature;
+    this.steps = frames.steps;
+    this.last = this.steps.length - 1;
+    this.slider.max = this.last;
+    this.go(this.last);
+  }
+
+  go(frame) {
+    this.frame = frame;
+    this.slider.value = frame;
+    this.slider.style.setProperty("--done", `${(100 * frame) / (this.last || 1)}%`);
+    const words = `step ${this.steps[frame]} of ${this.steps[this.last]}`;
+    this.step.value = words;
+    this.slider.setAttribute("aria-valuetext", words);
+    this.element.dataset.frame = frame;
+    this.show(frame, frame === this.last);
+    this.drawCurves();
+  }
+
+  play() {
+    this.setPlaying(true);
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const begin = performance.now(), from = this.frame === this.last ? 0 : this.frame;
+    const shown = calm ? STILLS : this.steps.length, time = calm ? STILLS * STILL_MILLISECONDS : PLAY_MILLISECONDS;
+    const tick = () => {
+      if (!this.playing) return;
+      const part = Math.min(1, Math.floor(((performance.now() - begin) / time) * shown) / Math.max(1, shown - 1));
+      const frame = Math.max(from, Math.round(part * this.last));
+      if (frame !== this.frame) this.go(frame);
+      if (frame === this.last) this.stop();
+      else requestAnimationFrame(tick);
+    };
+    this.go(from);
+    requestAnimationFrame(tick);
+  }
+
+  stop() {
+    if (this.playing) this.setPlaying(false);
+  }
+
+  setPlaying(playing) {
+    this.playing = playing;
+    this.button.classList.toggle("pause", playing);
+    this.button.title = playing ? "Pause" : "Play how the mask formed";
+    this.button.setAttribute("aria-label", this.button.title);
+  }
+
+  // One scale for all terms, since they are summed: the eye sees which of them matters.
+  drawCurves() {
+    const { clientWidth: width, clientHeight: height } = this.chart, ratio = globalThis.devicePixelRatio || 1;
+    if (!width || !this.terms?.length || this.frame === undefined) return;
+    Object.assign(this.chart, { width: width * ratio, height: height * ratio });
+    const context = this.chart.getContext("2d");
+    context.scale(ratio, ratio);
+    context.font = `700 12px ${this.theme.font}`;
+    const names = Math.max(...this.terms.map(([name]) => context.measureText(name).width)) + 10;
+    const values = this.terms.flatMap(([, curve]) => curve), low = Math.min(0, ...values), high = Math.max(...values, low + 1e-9);
+    const box = { left: 2, right: width - names, top: 8, bottom: height - 8 };
+    const y = (value) => box.bottom - ((value - low) / (high - low)) * (box.bottom - box.top);
+    this.drawAxis(context, box, y(0));
+    const ends = this.terms.map(([name, curve], place) => {
+      const colour = curveColour(name, place, this.theme);
+      drawCurve(context, curve, box, y, colour, name === TOTAL ? 2.4 : 1.5);
+      return { name, colour, y: y(curve.at(-1)) };
+    });
+    drawNames(context, ends, box, height, this.theme.font);
+  }
+
+  drawAxis(context, { left, right, top, bottom }, zero) {
+    const at = left + (this.steps[this.frame] / (this.steps[this.last] || 1)) * (right - left);
+    for (const [colour, width, line] of [
+      [this.theme.faint, 1, [left, zero, right, zero]],
+      [this.theme.strong, 1.5, [at, top - 6, at, bottom + 6]],
+    ]) {
+      Object.assign(context, { strokeStyle: colour, lineWidth: width });
+      context.beginPath();
+      context.moveTo(line[0], line[1]);
+      context.lineTo(line[2], line[3]);
+      context.stroke();
+    }
+  }
+
+  destroy() {
+    this.stop();
+    this.observer.disconnect();
+  }
+}
+
+// [name, values] of every term, and of their sum unless it was sent.
+function withTotal(curves) {
+  const terms = Object.entries(curves).filter(([, curve]) => curve.length);
+  if (terms.length < 2 || curves[TOTAL]) return terms;
+  return [...terms, [TOTAL, terms[0][1].map((_, step) => terms.reduce((sum, [, curve]) => sum + (curve[step] ?? 0), 0))]];
+}
+
+function curveColour(name, place, theme) {
+  if (name === TOTAL) return theme.text;
+  const colour = CURVE_COLOURS[place % CURVE_COLOURS.length];
+  return theme.dark ? colour : mix(colour, "#000000", 0.82); // pale hues would be lost on a light ground
+}
+
+function drawCurve(context, curve, { left, right }, y, colour, width) {
+  Object.assign(context, { strokeStyle: colour, lineWidth: width, lineJoin: "round" });
+  context.beginPath();
+  curve.forEach((value, step) => context.lineTo(left + (step / Math.max(1, curve.length - 1)) * (right - left), y(value)));
+  context.stroke();
+}
+
+// Each name at the end of its line; names that would overlap are moved apart.
+function drawNames(context, ends, { right }, height, font) {
+  const gap = Math.min(13, (height - 2) / ends.length);
+  ends.sort((a, b) => a.y - b.y);
+  ends.forEach((end, i) => { end.y = Math.max(end.y, i ? ends[i - 1].y + gap : gap / 2); });
+  for (let i = ends.length - 1, most = height - gap / 2; i >= 0; i--, most -= gap) ends[i].y = Math.min(ends[i].y, most);
+  context.textBaseline = "middle";
+  for (const { name, colour, y } of ends) {
+    context.fillStyle = colour;
+    context.font = `${name === TOTAL ? 700 : 500} 12px ${font}`;
+    context.fillText(name, right + 6, y);
+  }
+}
