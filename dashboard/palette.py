@@ -1,0 +1,49 @@
+"""The colours of the dashboard, told apart by colour-blind eyes, on light and on dark ground."""
+
+from collections.abc import Sequence
+from itertools import cycle
+
+# Okabe and Ito's palette; grey stands in for black, which dark ground swallows.
+OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
+QUIET = "#8A9097"  # readable on light and on dark ground
+# Classes leave the accent to what the prediction rests on, as long as there are enough other colours.
+CLASSES = ("#E69F00", "#009E73", "#CC79A7", "#D55E00", "#F0E442", "#56B4E9", "#999999", "#0072B2")
+GROUND = (QUIET, "#B4BAC1")  # classes that are the ground on which motifs were planted
+WEIGHTS = "#1B86C6"  # the accent where one colour must serve both grounds
+RIGHT, WRONG = OKABE_ITO[0], OKABE_ITO[5]
+# Confidence, from unsure to sure: one hue that gets deeper, so that it also reads in grey.
+LEAST = (
+    (0.99, "99 % or more", "#08519C"),
+    (0.9, "90 to 99 %", "#3182BD"),
+    (0.7, "70 to 90 %", "#6BAED6"),
+    (0.5, "50 to 70 %", "#9ECAE1"),
+    (0.0, "under 50 %", "#C6DBEF"),
+)
+# Atoms in their usual colours, moved to where both grounds carry them.
+ELEMENTS = {
+    "C": "#6F7780",
+    "H": "#9AA3AD",
+    "N": "#4A7BEA",
+    "O": "#E0442E",
+    "S": "#B8901C",
+    "P": "#DE7A1B",
+    "F": "#4F9E3C",
+    "Cl": "#2E9E4F",
+    "Br": "#A8552A",
+    "I": "#9148BA",
+    "Na": "#7A63C4",
+    "K": "#7A63C4",
+    "Li": "#7A63C4",
+    "Ca": "#5B8C3A",
+}
+
+
+def class_colours(ground: Sequence[bool]) -> tuple[str, ...]:
+    """A colour for each class; those that are ground stay quiet."""
+    quiet, loud = cycle(GROUND), cycle(CLASSES)
+    return tuple(next(quiet if is_ground else loud) for is_ground in ground)
+
+
+def shade(confidence: float) -> str:
+    """The colour of a probability."""
+    return next(colour for least, _, colour in LEAST if confidence >= least)
