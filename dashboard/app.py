@@ -12,7 +12,13 @@ st.set_page_config(
     menu_items={"About": "Graph neural networks, the data they were trained on, and how well they do."},
 )
 st.html(Path(__file__).with_name("style.css"))
-page = st.navigation([st.Page("pages/data_and_models.py", title="Data sets and models", default=True)])
+page = st.navigation(
+    [
+        st.Page("pages/explain.py", title="Explain", default=True),
+        st.Page("pages/data_and_models.py", title="Data sets and models"),
+    ],
+    position="top",
+)
 # The first visitor waits some seconds for the libraries; an empty page would look broken.
 with st.spinner("Starting: the libraries are being loaded, once"):
     importlib.import_module("dashboard.compute")

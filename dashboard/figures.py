@@ -5,11 +5,9 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
+from dashboard.palette import OKABE_ITO, QUIET, WEIGHTS
 from dashboard.plain_text import for_plotly, shortened
 
-# Okabe and Ito's palette, told apart by colour-blind eyes; grey stands in for black, which dark ground swallows.
-OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
-QUIET = "#8A9097"  # readable on light and on dark ground
 FONT = 14
 STILL = {"displayModeBar": False}  # config of figures there is nothing to zoom into
 
@@ -23,6 +21,14 @@ class AccuracyRow(NamedTuple):
     majority: float | None
 
 
+class FeatureRow(NamedTuple):
+    """One method's weight for every feature that is shown, and which ones it keeps."""
+
+    title: str
+    weights: Sequence[float]
+    kept: frozenset[int]  # places in the columns
+
+
 def class_balance(counts: Sequence[tuple[str, int]]) -> go.Figure:
     """How many examples each class has."""
     total = sum(count for _, count in counts)
@@ -32,7 +38,7 @@ def class_balance(counts: Sequence[tuple[str, int]]) -> go.Figure:
             x=[count for _, count in counts],
             y=names,
             orientation="h",
-            marker_color=[OKABE_ITO[i % len(OKABE_ITO)] for i in range(len(counts))],
+            marker_color=OKABE_ITO[0],
             text=[f"{count:,}  ({100 * count / total:.1f} %)" for _, count in counts],
             textposition="outside",
             textfont_size=FONT,
@@ -62,6 +68,80 @@ def accuracies(rows: Sequence[AccuracyRow], measured: str = "test accuracy") -> 
         legend_font_size=FONT,
     )
     return _calm(figure, height=120 + 38 * len(rows), right=68, top=40)
+
+
+def features(rows: Sequence[FeatureRow], names: Sequence[str]) -> go.Figure:
+    """Methods by features: how much each method makes of each feature; a dot marks the K_F it keeps.
+
+    Every row is scaled to its largest weight, because the methods have different units.
+    """
+    titles = [for_plotly(row.title) for row in rows]
+    columns = [for_plotly(shortened(name, 18)) for name in names]
+    scaled = [[weight / max(max(row.weights, default=0.0), 1e-12) for weight in row.weights] for row in rows]
+    places = list(range(len(columns)))
+    figure = go.Figure(
+        go.Heatmap(
+            z=scaled,
+            x=places,
+            y=titles,
+            customdata=[
+                [[for_plotly(name), weight] for name, weight in zip(names, row.weights, strict=True)] for row in rows
+            ],
+            colorscale=[[0, "rgba(86,180,233,0.06)"], [1, WEIGHTS]],
+            zmin=0,
+            zmax=1,
+            showscale=False,
+            xgap=2,
+            ygap=4,
+            hovertemplate="%{y}<br>%{customdata[0]}: %{customdata[1]:.3g}<extra></extra>",
+        )
+    )
+    figure.add_scatter(
+        x=[place for row in rows for place in sorted(row.kept)],
+        y=[title for title, row in zip(titles, rows, strict=True) for _ in row.kept],
+        mode="markers",
+        marker={"symbol": "circle", "size": 8, "color": "#FFFFFF", "line": {"width": 2, "color": "#1F2328"}},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    figure.update_xaxes(
+        tickvals=places, ticktext=columns, tickangle=-40, fixedrange=True, showgrid=False, zeroline=False, side="bottom"
+    )
+    return _calm(figure, height=96 + 40 * len(rows), right=8)
+
+
+def over_size(curve: Sequence[tuple[int, float]], chosen: int, whole: float, label: str) -> go.Figure:
+    """The probability from the kept part alone over its size K_M, with the chosen size marked."""
+    sizes, shares = [size for size, _ in curve], [100 * share for _, share in curve]
+    at = dict(curve).get(chosen)
+    figure = go.Figure()
+    figure.add_hline(y=100 * whole, line={"color": QUIET, "dash": "dash", "width": 1.5})
+    figure.add_scatter(
+        x=sizes,
+        y=shares,
+        mode="lines+markers",
+        line={"color": WEIGHTS, "width": 2.5},
+        marker={"size": 5},
+        hovertemplate=f"K_M = %{{x}}: %{{y:.1f}} % {for_plotly(shortened(label, 24))}<extra></extra>",
+        showlegend=False,
+    )
+    if at is not None:
+        figure.add_scatter(
+            x=[chosen],
+            y=[100 * at],
+            mode="markers",
+            marker={"symbol": "circle-open", "size": 15, "line": {"width": 3}, "color": WEIGHTS},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    figure.add_annotation(
+        x=1, xref="paper", y=100 * whole, text="whole neighbourhood", showarrow=False, xanchor="right", yanchor="bottom",
+        font={"color": QUIET, "size": FONT - 2},
+    )  # fmt: skip
+    figure.update_xaxes(title="K_M", fixedrange=True, showgrid=False, zeroline=False)
+    _calm(figure, height=230, right=12, top=20)
+    figure.update_yaxes(autorange=False, range=[-3, 108], ticksuffix=" %", showgrid=True, dtick=25, zeroline=False)
+    return figure
 
 
 def _add_stems(figure: go.Figure, names: list[str], rows: Sequence[AccuracyRow]) -> None:

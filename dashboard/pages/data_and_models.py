@@ -1,15 +1,15 @@
 """The page of data sets and trained models: what each one is, and how well it does."""
 
-from urllib.parse import urlsplit
-
 import pandas as pd
 import streamlit as st
 
 from dashboard import compute, figures, state, wording
+from dashboard.parts.data_offer import offer_download
 from dashboard.plain_text import for_markdown, sentence, shortened
 
 
 def show() -> None:
+    state.enter("data and models")
     st.title("Data sets and models")
     st.write("What each data set holds, and how well the graph neural networks trained on it do.")
     st.caption(for_markdown(f"Networks run on: {compute.device_name()}"))
@@ -81,26 +81,6 @@ def read_facts(info: compute.DatasetInfo) -> compute.DatasetFacts | None:
         st.error(sentence(error))
         st.button("Try again")
         return None
-
-
-def offer_download(info: compute.DatasetInfo) -> None:
-    home = for_markdown(urlsplit(info.archive.url).netloc)
-    st.info(f"These data are not on this machine yet. They are fetched once, from {home}, and kept.")
-    if not st.button(f"Download {info.title}", type="primary"):
-        return
-    bar = st.progress(0.0, text=f"Asking for {info.title}")
-
-    def progress(done: int, expected: int) -> None:
-        share = min(done / expected, 1.0) if expected else 0.0  # some servers do not tell the size
-        bar.progress(share, text=f"Downloading {info.title}: {done / 1e6:.1f} MB")
-
-    try:
-        compute.download(info.name, progress)
-    except compute.DataUnavailable as error:
-        bar.empty()
-        st.error(sentence(error))
-        return
-    st.rerun()
 
 
 def show_sizes(facts: compute.DatasetFacts) -> None:

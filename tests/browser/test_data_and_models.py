@@ -9,8 +9,8 @@ expect.set_options(timeout=60_000)
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-def open_page(page: Page, address: str = "/") -> None:
-    page.goto(address)
+def open_page(page: Page, address: str = "") -> None:
+    page.goto("/data_and_models" + address)
     expect(page.get_by_role("heading", name="Data sets and models")).to_be_visible()
     settled(page)
 
@@ -53,12 +53,12 @@ def test_a_click_on_another_data_set_changes_page_and_address_and_back_returns(p
 
 
 def test_a_link_opens_its_data_set(page):
-    open_page(page, "/?dataset=tree_grid")
+    open_page(page, "?dataset=tree_grid")
     expect(title(page, "Tree-Grid")).to_be_visible()
 
 
 def test_a_bad_link_says_so_and_the_page_goes_on(page):
-    open_page(page, "/?dataset=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E")
+    open_page(page, "?dataset=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E")
     expect(page.get_by_test_id("stAlert").first).to_contain_text(f"no data set called “{HOSTILE}”")
     assert page.locator("img[src=x]").count() == 0
     pill(page, "Tree-Grid").click()
@@ -87,7 +87,7 @@ def test_the_selector_is_reached_and_used_by_keyboard(page):
 
 
 def test_typed_molecules_good_bad_and_hostile(page):
-    open_page(page, "/?dataset=molecules")
+    open_page(page, "?dataset=molecules")
     box = page.get_by_label("SMILES", exact=True)
     for text, answer in (
         ("C1CC", "must be valid SMILES (got 'C1CC')"),
@@ -107,7 +107,7 @@ def test_typed_molecules_good_bad_and_hostile(page):
 
 
 def test_a_download_without_a_network_ends_in_one_sentence(page):
-    open_page(page, "/?dataset=mutag")
+    open_page(page, "?dataset=mutag")
     page.get_by_role("button", name="Download MUTAG").click()
     expect(page.get_by_test_id("stAlert").filter(has_text="No data for 'MUTAG.zip'")).to_contain_text("GNN_DATA_DIR")
     settled(page)

@@ -1,4 +1,4 @@
-"""Every data set opens on the page with no exception, whether its data are there, missing or broken."""
+"""Every data set opens on the page of data sets with no exception, whether its data are there, missing or broken."""
 
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from dashboard.plain_text import for_markdown, for_plotly
 from explainer_core.datasets.download import is_available
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
+PAGE = "pages/data_and_models.py"
 NAMES = list(compute.datasets())
 DOWNLOADED = [name for name, info in compute.datasets().items() if info.archive]
 
@@ -30,7 +31,7 @@ def no_data(tmp_path, monkeypatch):
 
 
 def opened(name: str) -> AppTest:
-    app = AppTest.from_file(str(APP), default_timeout=120)
+    app = AppTest.from_file(str(APP.parent / PAGE), default_timeout=120)
     app.query_params["dataset"] = name
     return run(app)
 
@@ -48,6 +49,17 @@ def headings(app: AppTest) -> list[str]:
 def texts(elements) -> str:
     """What the alerts or captions say, with the escapes taken away again."""
     return "\n".join(element.value for element in elements).replace("\\", "")
+
+
+def test_the_app_leads_from_the_explain_page_to_this_one_and_back():
+    app = AppTest.from_file(str(APP), default_timeout=120)
+    app.query_params.update({"dataset": "karate", "steps": "5"})
+    run(app)
+    assert "Karate club" in app.html[0].value
+    run(app.switch_page(PAGE))
+    assert [title.value for title in app.title] == ["Data sets and models"]
+    run(app.switch_page("pages/explain.py"))
+    assert "Karate club" in app.html[0].value
 
 
 @pytest.mark.parametrize("name", NAMES)

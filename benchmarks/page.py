@@ -1,0 +1,162 @@
+"""How the Explain page feels: waiting times, traffic and memory, measured in a real Chromium on BA-Shapes.
+
+Waiting is from the press of the mouse or key until the finished picture is in the browser. Every figure is a median.
+"""
+
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from benchmarks import figures
+from tests.browser.chromium import FLAGS, find_chromium
+from tests.browser.serving import Served, serving
+
+TARGET = "() => { const why = globalThis.graphViews?.why; return why && why.picture.nodes[why.picture.targets[0]] }"
+HAS_TARGET = "node => { const why = globalThis.graphViews?.why; return why && why.picture.nodes[why.picture.targets[0]] === node }"
+KEPT = "() => JSON.stringify(graphViews.why.data.panels[0].kept)"
+OTHER_KEPT = "kept => JSON.stringify(graphViews.why.data.panels[0].kept) !== kept"
+IDLE = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+SHOWN_NODES = "() => graphViews.near.picture.nodes"
+BUSY = "/?dataset=ba_shapes&steps=2000&seeds=50&node={node}"  # runs for many seconds
+
+
+def measure(report: figures.Report, quick: bool) -> None:
+    clicks = 5 if quick else 15
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
+        began = time.perf_counter()
+        with serving(Path(folder) / "log") as served:
+            visitor = Visitor(browser, served)
+            visitor.open("/")
+            report.add("first picture after the server starts", time.perf_counter() - began, "s", 8, "lower")
+            _clicks(report, visitor, clicks)
+            _slider(report, visitor, clicks)
+            _company(report, browser, served, visitor, 3 if quick else 7)
+            _memory(report, served, visitor, 10 if quick else 200)
+            report.add("requests to other hosts", len(visitor.elsewhere), "", 0, "lower")
+            report.add(
+                "times the network view was mounted", visitor.page.evaluate("graphViews.why.mounts"), "", 1, "lower"
+            )
+        browser.close()
+
+
+class Visitor:
+    """A person with a browser of their own, and a count of what was sent to it."""
+
+    def __init__(self, browser: Browser, served: Served):
+        self.page: Page = browser.new_context(base_url=served.url, viewport={"width": 1280, "height": 800}).new_page()
+        self.received, self.elsewhere = 0, []
+        self.random = random.Random(0)
+        home = urlsplit(served.url).netloc
+        self.page.on("websocket", lambda socket: socket.on("framereceived", self._count))
+        self.page.on(
+            "request", lambda r: self.elsewhere.append(r.url) if urlsplit(r.url).netloc not in (home, "") else None
+        )
+
+    def _count(self, frame: bytes | str) -> None:
+        self.received += len(frame)
+
+    def open(self, address: str) -> None:
+        self.page.goto(address)
+        self.page.wait_for_function(TARGET, polling="raf", timeout=120_000)
+
+    def rest(self) -> None:
+        """Until the script is done, the other seeds included."""
+        self.page.wait_for_function(IDLE, timeout=120_000)
+        self.page.wait_for_timeout(300)
+        self.page.wait_for_function(IDLE, timeout=120_000)
+
+    def click_another_node(self) -> float:
+        """Clicks a node that is not the target, with the mouse; returns how long its explanation took to arrive."""
+        self.rest()
+        self.page.locator("section.panel canvas").first.scroll_into_view_if_needed()
+        now = self.page.evaluate(TARGET)
+        for node in self.random.sample(nodes := self.page.evaluate(SHOWN_NODES), len(nodes)):
+            where = self.page.evaluate("node => graphViews.near.panels.neighbourhood.pointOf(node)", node)
+            if node != now and where["onTop"]:
+                break
+        return waited(
+            lambda: self.page.mouse.click(where["x"], where["y"]),
+            lambda: self.page.wait_for_function(HAS_TARGET, arg=node, polling="raf", timeout=60_000),
+        )
+
+    def move_slider(self, key: str) -> float:
+        """Moves K_M by one and returns how long the new subgraph took to arrive."""
+        self.rest()
+        self.page.get_by_role("slider", name="K_M").focus()
+        kept = self.page.evaluate(KEPT)
+        return waited(
+            lambda: self.page.keyboard.press(key),
+            lambda: self.page.wait_for_function(OTHER_KEPT, arg=kept, polling="raf", timeout=60_000),
+        )
+
+
+def waited(act: Callable[[], None], until: Callable[[], None]) -> float:
+    began = time.perf_counter()
+    act()
+    until()
+    return time.perf_counter() - began
+
+
+def _clicks(report: figures.Report, visitor: Visitor, clicks: int) -> None:
+    times, sizes = [], []
+    for _ in range(clicks):
+        visitor.rest()
+        before = visitor.received
+        times.append(visitor.click_another_node())
+        sizes.append(visitor.received - before)
+    report.add("click to finished explanation", statistics.median(times), "s", 1.0, "lower")
+    report.add("sent for a new target", statistics.median(sizes) / 1024, "KB", 400, "lower")
+
+
+def _slider(report: figures.Report, visitor: Visitor, moves: int) -> None:
+    times, sizes = [], []
+    for _ in range(moves):
+        visitor.rest()
+        before = visitor.received
+        times.append(visitor.move_slider("ArrowRight"))
+        sizes.append(visitor.received - before)
+    report.add("K_M slider to redrawn subgraph", statistics.median(times), "s", 0.4, "lower")
+    report.add("sent when the slider moves", statistics.median(sizes) / 1024, "KB", 150, "lower")
+
+
+def _company(report: figures.Report, browser: Browser, served: Served, visitor: Visitor, clicks: int) -> None:
+    """How much slower a click is while another visitor's long run goes on."""
+    alone = statistics.median(visitor.click_another_node() for _ in range(clicks))
+    visitor.rest()
+    times = []
+    other = Visitor(browser, served)
+    for node in range(clicks):
+        other.page.goto(BUSY.format(node=500 + node))  # a new run each time, so that one is always going on
+        other.page.get_by_role("button", name="Stop this run").wait_for(timeout=60_000)
+        times.append(visitor.click_another_node())
+    other.page.context.close()
+    report.add("a click while another visitor's run goes on", statistics.median(times) / alone, "times", 2, "lower")
+
+
+def _memory(report: figures.Report, served: Served, visitor: Visitor, clicks: int) -> None:
+    for _ in range(clicks // 5):  # until the caches are as full as they get
+        visitor.click_another_node()
+    visitor.rest()
+    before = resident(served.pid)
+    for _ in range(clicks):
+        visitor.click_another_node()
+    visitor.rest()
+    grown = resident(served.pid) / before
+    report.add(f"memory after {clicks} more clicks", 100 * (grown - 1), "%", 10, "lower")
+
+
+def resident(pid: int) -> int:
+    """Kilobytes of memory a process holds."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
+
+
+if __name__ == "__main__":
+    figures.run(measure, __doc__)

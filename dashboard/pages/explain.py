@@ -1,0 +1,310 @@
+"""The Explain page: click a node, a graph or a link, and see what the prediction rests on."""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import streamlit as st
+
+from dashboard import compute, drawing, explaining_words, state, wording
+from dashboard.graph_view import network_view
+from dashboard.parts import controls, verdict
+from dashboard.parts.browse import browse
+from dashboard.parts.data_offer import offer_download
+from dashboard.parts.keep import Shown, export_button, share_button
+from dashboard.picture import Panel
+from dashboard.plain_text import sentence
+
+PAGE = "explain"
+TALL, LOW = 400, 280  # heights of the large and of the small pictures, in pixels
+PATIENCE = 0.8  # seconds a run may take before it is shown while it learns
+BREATH = 0.3  # seconds between two pictures of a mask that is being learnt
+FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)  # what bad data, weights or a full memory raise
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What all methods say of one prediction, GNNExplainer first, and how far it can be trusted."""
+
+    explanations: tuple[tuple[str, compute.Explanation], ...]
+    scores: compute.Scores  # of GNNExplainer
+    trust: compute.Trust
+    stability: compute.Stability | None  # None until the other seeds have run
+    panels: tuple[Panel, ...]
+    remarks: tuple[verdict.Remark, ...]
+
+
+def show() -> None:
+    state.enter(PAGE)
+    complaints: list[str] = []
+    middle = st.container()
+    with st.sidebar:
+        info = controls.choose_dataset(compute.datasets(), complaints.append)
+        card = choose_model(info, middle, complaints)
+    if card is not None:
+        try:
+            explain(info, card, complaints)
+        except FAILURES as error:
+            logging.getLogger(__name__).exception("an explanation failed")
+            st.error(sentence(error))
+    state.remember(PAGE)
+
+
+def choose_model(info: compute.DatasetInfo, middle, complaints: list[str]) -> compute.Card | None:
+    """The model, or None where data or models are missing; the middle of the page then says what to do."""
+    try:
+        cards = [card for card in compute.all_cards() if card.dataset == info.name]
+    except compute.PretrainedError as error:
+        middle.error(sentence(f"the models cannot be listed: {error}"))
+        return None
+    if not cards:
+        middle.info(
+            "There is no model trained on these data here yet; `python -m explainer_core train --help` tells how."
+        )
+        return None
+    if not compute.is_here(info):
+        with middle:
+            st.header(info.title)
+            st.write(info.summary)
+            offer_download(info)
+        return None
+    return controls.choose_model(cards, complaints.append)
+
+
+def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]) -> None:
+    """The page from top to bottom, once data and model are there."""
+    with st.sidebar:
+        kind, place = controls.choose_target(card, complaints.append)
+    if kind == "smiles" and (problem := compute.problem_with(place)):
+        st.error(sentence(problem))
+        return
+    choice = choose(compute.Request(card.dataset, card.model, kind, place), complaints)
+    controls.show_complaints(complaints)
+    request = choice.request
+    facts = compute.target_facts(request)
+    title = f"{info.title} · {wording.model_title(card)} · {facts.name}"
+    heading, buttons = st.columns([5, 2], gap="small")
+    with heading:
+        verdict.show_prediction(title, facts)
+    drawing_ = compute.drawn(request, choice.colour, everything=choice.everything)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        show_surroundings(card, choice, drawing_)
+        below = st.container()
+    with right:
+        if not learn_in_sight(request, drawing_):
+            return
+        answers = find_answers(choice, facts, drawing_)
+        show_why(card, request, drawing_, answers.panels[0])
+    with below:
+        verdict.show_remarks(answers.remarks)
+    show_others(card, choice, drawing_, answers.panels[1:])
+    show_features_and_trust(choice, facts, answers)
+    shown = Shown(
+        title=title,
+        sentences=tuple(explaining_words.sentences(facts, [remark.text for remark in answers.remarks])),
+        picture=drawing_.picture,
+        panels=answers.panels,
+        features=verdict.strongest_features(request, answers.explanations),
+    )
+    with buttons, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+        share_button(choice)
+        export_button(choice, shown)
+    show_stability_later(request)
+
+
+def choose(request: compute.Request, complaints: list[str]) -> state.Choice:
+    """What the rest of the sidebar and the address say of it."""
+    with st.sidebar:
+        class_names = compute.target_facts(request).class_names
+        target_class = controls.choose_class(class_names, complaints.append)
+        config = controls.choose_settings(request, complaints.append)
+    request = replace(request, target_class=target_class, config=config)
+    return state.Choice(
+        request=request,
+        methods=state.methods_from_address(compute.methods_for(request), complaints.append),
+        colour=state.one_of(state.COLOUR, tuple(compute.COLOURS), "predicted", complaints.append),
+        view=state.one_of(state.VIEW, state.VIEWS, state.VIEWS[0], complaints.append),
+        layout=state.one_of(state.LAYOUT, state.LAYOUTS, state.LAYOUTS[0], complaints.append),
+        everything=state.address(state.EVERYTHING) == "True",
+    )
+
+
+# Left: where the target is
+
+
+def show_surroundings(card: compute.Card, choice: state.Choice, drawing_: compute.Drawn) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
+        st.segmented_control(
+            "Where to click",
+            state.VIEWS,
+            format_func=str.capitalize,
+            key=state.VIEW,
+            on_change=state.taken,
+            args=(state.VIEW,),
+            required=True,
+            label_visibility="collapsed",
+        )
+        if card.task == "node" or choice.layout == "embedding":
+            st.selectbox(
+                "Colour",
+                list(compute.COLOURS),
+                format_func=lambda name: compute.COLOURS[name].capitalize(),
+                key=state.COLOUR,
+                on_change=state.taken,
+                args=(state.COLOUR,),
+                label_visibility="collapsed",
+                width=160,
+            )
+    if choice.view == state.VIEWS[0]:
+        show_neighbourhood(card, choice, drawing_)
+    else:
+        browse(card, choice, TALL)
+
+
+def show_neighbourhood(card: compute.Card, choice: state.Choice, drawing_: compute.Drawn) -> None:
+    request = choice.request
+    title, remark = {
+        "node": ("Click a node to explain it", f"coloured by {compute.COLOURS[choice.colour]}"),
+        "link": ("Click a node to move the link's second end", "rings mark the two ends"),
+    }.get(request.kind, ("The whole graph", "the prediction is about all of it"))
+    part = explaining_words.shown_part(len(drawing_.picture.nodes), drawing_.nodes_in_all, request.kind)
+    panel = Panel("neighbourhood", title, (f"{part}, {drawing_.edges_in_all:,} edges", remark))
+    show_network("near", card, request, drawing_, [panel], height=TALL)
+    if len(drawing_.picture.nodes) < drawing_.nodes_in_all or choice.everything:
+        state.offer(state.EVERYTHING, choice.everything)
+        st.toggle("Draw the farther nodes too", key=state.EVERYTHING, on_change=state.taken, args=(state.EVERYTHING,))
+
+
+# Right: the answer
+
+
+def learn_in_sight(request: compute.Request, drawing_: compute.Drawn) -> bool:
+    """Learns the mask if need be, and shows it forming where that takes long; False if the user stopped it.
+
+    Any touch ends the script at the next word to the page, and with it the run.
+    """
+    live = st.empty()  # always there, or what follows would move and be drawn anew
+    if compute.is_learnt(request):
+        return True
+    if state.is_stopped(request):
+        with live.container():
+            st.info("The run was stopped.")
+            st.button("Run it again", on_click=state.go_on, type="primary")
+        return False
+    bones, began, drawn_at = compute.skeleton(request), time.monotonic(), 0.0
+    bar = picture = None
+    for step in compute.learn(request):
+        now = time.monotonic()
+        if now - began < PATIENCE:
+            continue
+        if bar is None:
+            with live.container():
+                bar = st.progress(0.0)
+                st.button("Stop this run", on_click=state.stop, args=(request,), icon=":material/stop:")
+                picture = st.empty()
+        bar.progress(
+            min(step.number / step.total, 1.0), text=f"Learning the mask: step {step.number:,} of {step.total:,}"
+        )
+        if now - drawn_at > BREATH:
+            mask, dark = compute.mask_on(drawing_, bones, step.edge_weight), st.context.theme.type == "dark"
+            picture.image(drawing.frame(drawing_.picture, mask, dark=dark), width="stretch")
+            drawn_at = now
+    live.empty()
+    return True
+
+
+def find_answers(choice: state.Choice, facts: compute.TargetFacts, drawing_: compute.Drawn) -> Answers:
+    """What every chosen method says; GNNExplainer is already learnt, the others take milliseconds."""
+    request = choice.request
+    found = [("gnnexplainer", compute.learnt(request))]
+    found += [(method, compute.baseline(request, method)) for method in choice.methods]
+    scores = compute.all_scores(request, found)
+    stability = compute.stability_of(request) if compute.is_learnt(compute.seeded(request)) else None
+    panels = [
+        compute.weighed(
+            drawing_,
+            timed.explanation,
+            name=method,
+            title=explaining_words.METHODS[method],
+            terms=explaining_words.TERMS,
+            lines=explaining_words.score_lines(score),
+            flips=stability.flips if stability and method == "gnnexplainer" else (),
+            replay=method == "gnnexplainer",
+        )
+        for (method, timed), score in zip(found, scores, strict=True)
+    ]
+    trust = compute.trust_of(request)
+    return Answers(
+        explanations=tuple((method, timed.explanation) for method, timed in found),
+        scores=scores[0],
+        trust=trust,
+        stability=stability,
+        panels=tuple(panels),
+        remarks=verdict.remarks(request, facts, scores[0], trust, stability),
+    )
+
+
+def show_why(card: compute.Card, request: compute.Request, drawing_: compute.Drawn, panel: Panel) -> None:
+    st.caption(explaining_words.how_to_read(bool(drawing_.picture.truth), bool(drawing_.picture.bonds)))
+    show_network("why", card, request, drawing_, [panel], height=TALL)
+
+
+def show_others(card: compute.Card, choice: state.Choice, drawing_: compute.Drawn, panels: Sequence[Panel]) -> None:
+    st.subheader("What other methods say")
+    st.pills(
+        "Methods",
+        [name for name in compute.methods_for(choice.request) if name != "gnnexplainer"],
+        selection_mode="multi",
+        format_func=explaining_words.METHODS.get,
+        key=state.METHODS,
+        on_change=state.methods_to_address,
+        label_visibility="collapsed",
+    )
+    if panels:
+        show_network("beside", card, choice.request, drawing_, panels, height=LOW, columns=min(len(panels), 3))
+    else:
+        st.caption("Choose a method above to see it beside GNNExplainer, drawn the same way.")
+
+
+def show_network(
+    key: str, card: compute.Card, request: compute.Request, drawing_: compute.Drawn, panels: Sequence[Panel], **looks
+) -> None:
+    """A clickable picture; all of them share one camera."""
+    ends = request.place if request.kind == "link" else None
+    network_view(
+        key,
+        drawing_.picture,
+        panels,
+        group="explain",
+        clickable=request.kind in ("node", "link"),
+        on_click=partial(state.clicked, key, card, ends),
+        **looks,
+    )
+
+
+def show_features_and_trust(choice: state.Choice, facts: compute.TargetFacts, answers: Answers) -> None:
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.subheader("Features the prediction rests on")
+        verdict.show_features(choice.request, answers.explanations)
+    with right:
+        st.subheader("How much is enough?")
+        verdict.show_sizes(facts, answers.trust, choice.request.config.k_m)
+
+
+def show_stability_later(request: compute.Request) -> None:
+    """Runs the other seeds once the picture stands, then draws again with what they say."""
+    others = compute.seeded(request)
+    if compute.is_learnt(others):
+        return
+    quiet = st.empty()
+    for step in compute.learn(others):
+        # a word to the page, so that any touch ends the run
+        quiet.caption(f"Looking at {others.config.seeds} other starts: step {step.number:,} of {step.total:,}")
+    st.rerun()
+
+
+show()

@@ -1,0 +1,377 @@
+"""The dashboard's calls into the core: made once, the same numbers as called directly, and files others can read."""
+
+import io
+import threading
+from contextlib import redirect_stdout
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import explainer_core as xc
+from dashboard import compute
+from dashboard.compute import ExplainConfig, Request, browsing, learning, picturing, requests
+from dashboard.compute.shelf import Shelf
+from explainer_core import metrics
+from explainer_core.models import GNN, ModelSpec
+
+QUICK = ExplainConfig(steps=20, k_m=5)
+KARATE = Request("karate", "gcn", "node", 8, config=QUICK)
+CYCLES = Request("tree_cycles", "gcn", "node", 600, config=QUICK)
+LINK = Request("les_miserables", "gcn", "link", (73, 48), config=QUICK)
+COMPOUND = Request("molecules", "gin", "graph", 0, config=QUICK)
+TYPED = Request("molecules", "gin", "smiles", "O=[N+]([O-])c1ccccc1", config=QUICK)
+ALL = (KARATE, CYCLES, LINK, COMPOUND, TYPED)
+HOSTILE = (
+    "=1+1",
+    "<img src=x onerror=alert(1)>",
+    "]]> & \"quoted\" 'twice'",
+    "nul\x00 tab\x0b",
+    "@SUM(A1)",
+    "a, b\nc",
+    "",
+)
+
+
+def name(request: Request) -> str:
+    return f"{request.dataset}-{request.kind}"
+
+
+def forget_everything() -> None:
+    for module in (requests, learning, picturing, browsing):
+        for thing in vars(module).values():
+            if isinstance(thing, Shelf):
+                thing.clear()
+
+
+@pytest.fixture
+def alone():
+    """Nothing that other tests have left, and nothing that is left to them."""
+    forget_everything()
+    yield
+    forget_everything()
+
+
+@pytest.fixture
+def hostile(alone):
+    """The karate club, whose members have names that look like code."""
+    graph = xc.load_dataset("karate")
+    names = [HOSTILE[i % len(HOSTILE)] for i in range(graph.num_nodes)]
+    requests._DATA.keep("karate", replace(graph, node_names=names, class_names=HOSTILE[1:3]))
+    return KARATE
+
+
+# The shelf
+
+
+def test_a_shelf_keeps_what_was_asked_for_last():
+    shelf = Shelf(2)
+    for key in ("a", "b"):
+        shelf.keep(key, key.upper())
+    shelf.find("a")
+    shelf.keep("c", "C")
+    assert len(shelf) == 2
+    assert (shelf.find("a"), shelf.find("b"), shelf.find("c")) == ("A", None, "C")
+
+
+def test_two_who_ask_at_the_same_time_share_one_making():
+    shelf, made, found = Shelf(4), [], []
+    begun, may_end = threading.Event(), threading.Event()
+
+    def make():
+        made.append(1)
+        begun.set()
+        assert may_end.wait(30)
+        return object()
+
+    threads = [threading.Thread(target=lambda: found.append(shelf.find_or_make("key", make))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    assert begun.wait(30)
+    may_end.set()
+    for thread in threads:
+        thread.join(30)
+    assert len(made) == 1
+    assert len(found) == 4
+    assert len(set(map(id, found))) == 1
+
+
+def test_a_making_that_fails_leaves_the_shelf_usable():
+    shelf = Shelf(4)
+
+    def fails():
+        raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError):
+        shelf.find_or_make("key", fails)
+    assert len(shelf) == 0
+    assert shelf.find_or_make("key", lambda: "made") == "made"
+
+
+def test_one_who_waited_for_a_making_that_failed_makes_it():
+    shelf, begun, may_fail, found = Shelf(4), threading.Event(), threading.Event(), []
+
+    def fails():
+        begun.set()
+        assert may_fail.wait(30)
+        raise RuntimeError("no")
+
+    def first():
+        with pytest.raises(RuntimeError):
+            shelf.find_or_make("key", fails)
+
+    threads = [
+        threading.Thread(target=first),
+        threading.Thread(target=lambda: found.append(shelf.find_or_make("key", lambda: "made"))),
+    ]
+    threads[0].start()
+    assert begun.wait(30)
+    threads[1].start()
+    may_fail.set()
+    for thread in threads:
+        thread.join(30)
+    assert found == ["made"]
+
+
+# The same numbers as the core's own
+
+
+@pytest.mark.parametrize("request_", ALL, ids=name)
+def test_the_python_lines_give_the_same_explanation(request_):
+    asked = replace(request_, target_class=0, config=replace(QUICK, k_f=2, size=0.7, refine=False))
+    for each in (request_, asked):
+        said, there = io.StringIO(), {}
+        with redirect_stdout(said):
+            exec(compute.as_python(each), there)  # noqa: S102, our own lines
+        ours = compute.learnt(each).explanation
+        assert there["explanation"].subgraph() == ours.subgraph()
+        assert there["explanation"].top_features() == ours.top_features()
+        np.testing.assert_allclose(there["explanation"].edge_weight, ours.edge_weight, rtol=1e-5)
+        assert str(ours.subgraph()) in said.getvalue()
+
+
+def test_true_class_is_asked_for_by_its_number():
+    assert compute.asked_class(replace(KARATE, target_class="true")) == xc.load_dataset("karate").labels[8]
+    assert compute.asked_class(replace(TYPED, target_class="true")) == compute.target_facts(TYPED).predicted
+
+
+@pytest.mark.parametrize("request_", [CYCLES, LINK, COMPOUND], ids=name)
+def test_scores_are_those_of_the_metrics_called_directly(request_):
+    model, whole = xc.load_pretrained(request_.dataset, request_.model), xc.load_dataset(request_.dataset)
+    found = [(method, compute.baseline(request_, method)) for method in ("gradient", "attention", "occlusion")]
+    found = [("gnnexplainer", compute.learnt(request_)), *found]
+    for (method, timed), scores in zip(found, compute.all_scores(request_, found), strict=True):
+        explanation = replace(timed.explanation, explained_class=found[0][1].explanation.explained_class)
+        (judged,) = metrics.faithfulness(model, whole, [explanation])
+        assert scores.method == method
+        assert scores.judged.kept == pytest.approx(judged.kept, abs=1e-5)
+        assert scores.judged.without == pytest.approx(judged.without, abs=1e-5)
+        assert scores.judged.keeps_class == judged.keeps_class
+        if request_ is CYCLES:
+            assert scores.auc == pytest.approx(metrics.edge_auc(whole, [explanation]))
+        if request_ is LINK:
+            assert scores.auc is None
+
+
+def test_only_what_is_learnt_again_is_learnt_again(alone, monkeypatch):
+    runs, really = [], xc.explain_steps
+    monkeypatch.setattr(xc, "explain_steps", lambda *args, **rest: runs.append(args[3]) or really(*args, **rest))
+    compute.learnt(KARATE)
+    for change in ({"k_m": 9}, {"k_f": 2}, {"k_m_unit": "edges"}, {"connected": False}, {"refine": False}):
+        sized = compute.learnt(replace(KARATE, config=replace(QUICK, **change))).explanation
+        assert sized.config == replace(QUICK, **change)
+    assert len(runs) == 1
+    for number, change in enumerate(({"size": 1.0}, {"steps": 21}, {"seed": 1}), start=2):
+        compute.learnt(replace(KARATE, config=replace(QUICK, **change)))
+        assert len(runs) == number
+
+
+def test_leaving_a_run_leaves_nothing_behind(alone):
+    next(compute.learn(KARATE))
+    assert not compute.is_learnt(KARATE)
+    assert len(list(compute.learn(KARATE))) > 1
+    assert compute.is_learnt(KARATE)
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_attention_of_a_network_of_another_depth_lies_on_the_explained_ones_edges(layers, alone):
+    gat = GNN(ModelSpec("gat", "node", in_features=34, num_classes=2, hidden=8, num_layers=layers)).eval()
+    requests._MODELS.keep(("karate", "gat"), gat.requires_grad_(False))
+    found, bones = compute.baseline(KARATE, "attention").explanation, compute.skeleton(KARATE)
+    own = xc.explain(gat, xc.load_dataset("karate"), xc.Node(8), QUICK, "attention")
+    assert found.edge_ids.tolist() == bones.edge_ids.tolist()
+    assert set(found.edge_ids) != set(own.edge_ids)
+    weight = dict(zip(own.edge_ids.tolist(), own.edge_weight.tolist(), strict=True))
+    assert found.edge_weight.tolist() == pytest.approx([weight.get(edge, 0.0) for edge in found.edge_ids.tolist()])
+    assert found.probabilities == bones.probabilities
+
+
+def test_a_run_from_many_starts_says_which_edges_flip():
+    found = compute.stability_of(KARATE)
+    many = compute.learnt(compute.seeded(KARATE)).explanation
+    assert found.seeds == len(many.seed_weights) == learning.STABILITY_SEEDS
+    assert found.share == metrics.stability(many, QUICK.k_m)
+    assert (found.share == 1) == (not found.flips)
+    assert set(found.flips) <= {tuple(pair) for pair in many.undirected()[0].tolist()}
+
+
+def test_the_curve_goes_through_the_chosen_size():
+    trust = compute.trust_of(KARATE)
+    (scores,) = compute.all_scores(KARATE, [("gnnexplainer", compute.learnt(KARATE))])
+    assert dict(trust.curve)[QUICK.k_m] == pytest.approx(scores.judged.kept, abs=1e-5)
+
+
+# Pictures
+
+
+@pytest.mark.parametrize("request_", ALL, ids=name)
+def test_a_picture_is_one_of_the_neighbourhood_with_its_target_and_its_truth(request_):
+    drawing = compute.drawn(request_)
+    picture, bones, graph = drawing.picture, compute.skeleton(request_), compute.graph_of(request_)
+    count = len(picture.nodes)
+    assert len(set(picture.nodes)) == count
+    assert {len(column) for column in (picture.x, picture.y, picture.colours, picture.labels, picture.tips)} == {count}
+    assert np.isfinite([picture.x, picture.y]).all()
+    assert np.array(picture.edges).min() >= 0
+    assert np.array(picture.edges).max() < count
+    numbers = [tuple(sorted(picture.nodes[end] for end in edge)) for edge in picture.edges]
+    assert numbers == [tuple(pair) for pair in bones.undirected()[0][drawing.shown].tolist()]
+    assert [picture.nodes[place] for place in picture.targets] == list(bones.roots)
+    assert len(picture.bonds) == (len(numbers) if request_.dataset == "molecules" else 0)
+    if graph.edge_motif is None:
+        assert not picture.truth
+        return
+    in_motif = graph.motif_edges(request_.place) if request_.kind == "node" else graph.edge_motif >= 0
+    motif = {tuple(sorted(pair)) for pair in graph.edge_index[:, in_motif].T.tolist()}
+    assert {numbers[place] for place in picture.truth} == motif & set(numbers)
+
+
+def test_a_picture_does_not_change_with_the_settings():
+    other = replace(CYCLES, config=replace(QUICK, k_m=9, size=1.0, steps=30))
+    assert compute.drawn(other) is compute.drawn(CYCLES)
+
+
+@pytest.mark.parametrize("request_", ALL, ids=name)
+def test_a_panel_keeps_exactly_the_explanations_subgraph(request_):
+    drawing = compute.drawn(request_)
+    for method in ("gnnexplainer", "gradient", "occlusion"):
+        found = compute.learnt(request_) if method == "gnnexplainer" else compute.baseline(request_, method)
+        panel = compute.weighed(
+            drawing,
+            found.explanation,
+            name=method,
+            title=method,
+            terms={"prediction": "what it says"},
+            replay=method == "gnnexplainer",
+        )
+        kept, nodes = found.explanation.subgraph(), drawing.picture.nodes
+        drawn_pairs = {tuple(sorted(nodes[end] for end in drawing.picture.edges[place])) for place in panel.kept}
+        assert drawn_pairs == set(kept.edges)
+        assert {nodes[place] for place in panel.kept_nodes} == set(kept.nodes)
+        assert len(panel.weights) == len(drawing.picture.edges)
+        assert max(panel.weights) == 1
+        assert min(panel.weights) >= 0
+        assert bool(panel.frames) == (method == "gnnexplainer")
+        assert {len(weights) for _, weights in panel.frames} <= {len(panel.weights)}
+        assert ("what it says" in panel.curves) == (method == "gnnexplainer")
+
+
+def test_a_sampled_neighbourhood_is_the_same_in_the_picture_and_in_the_explanation():
+    few = replace(KARATE, place=0, config=replace(QUICK, max_edges=20, seed=3))
+    assert compute.skeleton(few).edge_ids.tolist() == compute.learnt(few).explanation.edge_ids.tolist()
+
+
+# Browsing
+
+
+def test_random_choices_fall_on_what_they_say():
+    said = requests.all_predictions("tree_cycles", "gat")
+    wrong = compute.candidates("tree_cycles", "gat", "wrong")
+    assert (said.predicted[wrong] != said.truth[wrong]).all()
+    assert len(wrong) == (said.predicted != said.truth).sum()
+    motif = compute.candidates("tree_cycles", "gat", "motif")
+    assert (xc.load_dataset("tree_cycles").node_motif[motif] >= 0).all()
+    assert len(compute.candidates("tree_cycles", "gat", "all")) == compute.places_in("tree_cycles", "gat")
+
+
+def test_the_sieve_lets_through_what_it_says_and_the_gallery_shows_a_page_of_it():
+    said, sizes = requests.all_predictions("molecules", "gin"), compute.sizes("molecules")
+    everything = compute.sifted("molecules", "gin", compute.Sieve())
+    assert len(everything) == len(sizes)
+    small = compute.sifted("molecules", "gin", compute.Sieve(label=0, right=True, most=20))
+    assert len(small)
+    assert (sizes[small] <= 20).all()
+    assert (said.truth[small] == 0).all()
+    assert said.right[small].all()
+    first = compute.gallery("molecules", "gin", everything, 0)
+    assert [card.id for card in first] == everything[: compute.PER_PAGE].tolist()
+    assert all(card.svg.startswith("<svg") for card in first)
+    (named,) = compute.sifted("molecules", "gin", compute.Sieve(text=first[3].title.upper()))[:1]
+    assert compute.gallery("molecules", "gin", np.array([named]), 0)[0].title == first[3].title
+
+
+def test_the_list_of_links_has_both_kinds_and_the_scores_of_the_network():
+    table = compute.links("les_miserables", "gcn")
+    assert set(table["joined"]) == {True, False}
+    assert table["score"].is_monotonic_decreasing
+    row = table.iloc[len(table) // 2]
+    facts = compute.target_facts(replace(LINK, place=(int(row["source"]), int(row["head"]))))
+    assert facts.probabilities[1] == pytest.approx(row["score"], abs=1e-4)
+    assert facts.truth == int(row["joined"])
+    assert facts.name == f"{row['one']} and {row['other']}"
+
+
+@pytest.mark.parametrize("layout", ["graph", "embedding"])
+def test_a_map_has_every_node_once_in_the_unit_square(layout):
+    for colour in compute.COLOURS:
+        points = compute.points("karate", "gcn", layout, colour)
+        assert points.ids == tuple(range(compute.places_in("karate", "gcn")))
+        assert min(*points.x, *points.y) >= 0
+        assert max(*points.x, *points.y) <= 1
+        assert max(points.colour_of) < len(points.legend)
+        assert bool(points.edges) == (layout == "graph")
+
+
+def test_a_map_of_a_thousand_points_does_not_read_the_models_card_for_each(alone, monkeypatch):
+    reads, really = [], requests.find_card
+    monkeypatch.setattr(requests, "find_card", lambda *args: reads.append(args) or really(*args))
+    assert len(compute.points("tree_cycles", "gcn", "embedding", "class").ids) > 900
+    assert len(reads) < 10
+
+
+# Files
+
+
+@pytest.mark.parametrize("request_", ALL, ids=name)
+def test_json_comes_back_as_the_same_explanation(request_):
+    ours = compute.learnt(request_).explanation
+    back = compute.Explanation.from_json(compute.as_json(request_))
+    assert back.subgraph() == ours.subgraph()
+    assert (back.target, back.config) == (ours.target, ours.config)
+    np.testing.assert_array_equal(back.edge_weight, ours.edge_weight)
+
+
+@pytest.mark.parametrize("request_", ALL, ids=name)
+def test_graphml_and_csv_hold_the_subgraph_and_every_weight(request_):
+    ours, graph = compute.learnt(request_).explanation, compute.graph_of(request_)
+    kept = set(ours.subgraph().edges)
+    net = nx.parse_graphml(compute.as_graphml(request_), node_type=int)
+    assert {tuple(sorted(edge)) for edge in net.edges if net.edges[edge]["kept"]} == kept
+    assert {net.nodes[node]["name"] for node in net} == {graph.node_name(node) for node in net}
+    table = pd.read_csv(io.StringIO(compute.as_csv(request_)))
+    assert len(table) == len(ours.edge_weight)
+    assert table["weight"].sum() == pytest.approx(ours.edge_weight.sum())
+    assert table["weight"].is_monotonic_decreasing
+    rows = table[table["kept"]]
+    assert {tuple(sorted(pair)) for pair in zip(rows["source"], rows["head"], strict=True)} == kept
+
+
+def test_names_in_files_are_text_and_no_formula(hostile):
+    net = nx.parse_graphml(compute.as_graphml(hostile), node_type=int)
+    assert {data["name"] for _, data in net.nodes(data=True)} >= {"=1+1", HOSTILE[1], HOSTILE[2], "nul tab"}
+    assert {data["class"] for _, data in net.nodes(data=True)} == set(HOSTILE[1:3])
+    table = pd.read_csv(io.StringIO(compute.as_csv(hostile)), keep_default_na=False)
+    assert not table["source_name"].str.match(r"[=+\-@\t\r]").any()
+    assert {"'=1+1", "'@SUM(A1)", HOSTILE[1], HOSTILE[5], ""} <= set(table["source_name"])

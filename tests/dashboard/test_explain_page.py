@@ -1,0 +1,541 @@
+"""The Explain page without a browser: every data set opens, every control does what it says, nothing breaks it."""
+
+import base64
+import json
+import random
+import re
+import time
+from dataclasses import fields, replace
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+import explainer_core as xc
+from dashboard import compute, state, wording
+from dashboard.compute import ExplainConfig, browsing, learning, picturing, requests
+from dashboard.compute.shelf import Shelf
+from dashboard.plain_text import for_markdown
+from explainer_core.datasets.download import is_available
+
+APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
+NAMES = list(compute.datasets())
+SETTINGS = {setting.name: setting for setting in fields(ExplainConfig)}
+IMAGE = "<img src=x onerror=alert(1)>"
+MARKUP = re.compile(r"(?<!\\)[<*_\[]")  # what Markdown would not show as a letter
+QUICK = {"steps": "5"}  # where the numbers do not matter
+FEW = {"steps": 6, "seeds": 2, "max_edges": 50}  # settings whose usual values take long
+NITROBENZENE = "O=[N+]([O-])c1ccccc1"
+
+
+def forget_everything() -> None:
+    st.cache_data.clear()
+    for module in (requests, learning, picturing, browsing):
+        for thing in vars(module).values():
+            if isinstance(thing, Shelf):
+                thing.clear()
+
+
+@pytest.fixture
+def alone():
+    """Nothing that other tests have left, and nothing that is left to them."""
+    forget_everything()
+    yield
+    forget_everything()
+
+
+def opened(dataset: str | None = "karate", **address) -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=120)
+    given = QUICK | ({"dataset": dataset} if dataset else {}) | {name: str(value) for name, value in address.items()}
+    app.query_params.update(given)
+    return run(app)
+
+
+def run(app: AppTest) -> AppTest:
+    app.run()
+    assert not app.exception
+    return app
+
+
+def said(app: AppTest, name: str) -> str | None:
+    """What the address says; Streamlit has lists there, since a name may come twice."""
+    value = app.query_params.get(name)
+    return value[-1] if isinstance(value, list) else value
+
+
+def heading(app: AppTest) -> str:
+    return next(element.value for element in app.html if 'class="prediction"' in element.value)
+
+
+def texts(elements) -> str:
+    """What is said, with the escapes taken away again."""
+    return "\n".join(element.value for element in elements).replace("\\", "")
+
+
+def remarks(app: AppTest) -> str:
+    return texts(app.markdown)
+
+
+def views(app: AppTest) -> dict[str, dict]:
+    """What is sent to each view on the page, by its key."""
+    found = [element.proto for element in app.get("bidi_component")]
+    sent = [json.loads(proto.json or proto.mixed.json) for proto in found]
+    return {data["key"]: data for data in sent}
+
+
+def is_whole(app: AppTest) -> bool:
+    """True if the page has come to its end with an explanation on it."""
+    return {"near", "why"} <= set(views(app)) and not app.error and any("import explainer" in c.value for c in app.code)
+
+
+# Every data set
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_data_set_is_explained_or_offered(name):
+    info = compute.datasets()[name]
+    app = opened(name)
+    if info.archive and not is_available(info.archive):
+        assert [button.label for button in app.button] == [f"Download {info.title}"]
+        return
+    card = next(card for card in compute.all_cards() if card.dataset == name)
+    title = heading(app)
+    assert info.title in title
+    assert wording.model_title(card) in title
+    bars = title.count('class="bar"')
+    assert 2 <= bars <= 4
+    assert "predicted <b>" in title
+    assert is_whole(app)
+    assert "The kept part (G_S) alone" in remarks(app)
+    assert re.search(r"([Ss]table|[Uu]nstable): 10 runs", remarks(app))
+    assert len(views(app)["beside"]["panels"]) == 2
+    assert not app.warning
+
+
+def test_data_that_are_not_here_are_offered_and_broken_ones_are_one_sentence(tmp_path, monkeypatch, alone):
+    monkeypatch.delenv("GNN_DATA_DIR", raising=False)
+    monkeypatch.setenv("GNN_CACHE_DIR", str(tmp_path))
+    for name, info in compute.datasets().items():
+        if info.archive:
+            assert [button.label for button in opened(name).button] == [f"Download {info.title}"]
+    (tmp_path / compute.datasets()["mutag"].archive.name).write_bytes(b"not an archive")
+    monkeypatch.setenv("GNN_DATA_DIR", str(tmp_path))
+    app = opened("mutag")
+    assert len(app.error) == 1
+    app.selectbox(key="dataset").set_value("karate")
+    assert is_whole(run(app))
+
+
+def test_without_models_the_page_says_how_to_train_one(monkeypatch):
+    monkeypatch.setattr(compute, "all_cards", list)
+    assert "explainer_core train" in texts(opened().info)
+
+    def broken():
+        raise compute.PretrainedError("karate_gcn.json is not a card")
+
+    monkeypatch.setattr(compute, "all_cards", broken)
+    assert "karate_gcn.json is not a card" in texts(opened().error)
+
+
+# Settings
+
+
+def another(setting, widget) -> object:
+    """A value inside the widget's range that is not the default."""
+    if setting.metadata["choices"]:
+        return next(choice for choice in setting.metadata["choices"] if choice != setting.default)
+    if isinstance(setting.default, bool):
+        return not setting.default
+    if setting.name in FEW:
+        return FEW[setting.name]
+    middle = type(setting.default)((widget.min + min(widget.max, 40)) / 2)
+    return middle if middle != setting.default else middle + widget.step
+
+
+def widget_of(app: AppTest, name: str):
+    kinds = (app.slider, app.number_input, app.selectbox, app.toggle)
+    (found,) = [widget for kind in kinds for widget in kind if widget.key == name]
+    return found
+
+
+@pytest.mark.parametrize("names", [list(SETTINGS)[start::4] for start in range(4)], ids=lambda names: names[0])
+def test_settings_go_to_the_address_and_back_to_their_defaults(names):
+    app = opened()
+    default = state.default_config("karate")
+    wanted = {name: another(SETTINGS[name], widget_of(app, name)) for name in names}
+    for name, value in wanted.items():
+        assert widget_of(app, name).help == SETTINGS[name].metadata["help"]
+        widget_of(app, name).set_value(value)
+    run(app)
+    for name, value in wanted.items():
+        assert said(app, name) == str(value)
+        assert widget_of(app, name).value == value
+    assert is_whole(app)
+    for name in names[1:]:
+        app.button(key=f"reset_{name}").click()
+    run(app)
+    assert said(app, names[0]) == str(wanted[names[0]])  # each goes back by itself
+    for name in names[1:]:
+        assert said(app, name) is None
+        assert widget_of(app, name).value == getattr(default, name)
+    assert not app.warning
+
+
+def test_an_emptied_box_goes_back_to_its_default():
+    app = opened(seed=7)
+    for name in ("seed", "learning_rate", "max_edges"):
+        app.number_input(key=name).set_value(None)
+    run(app)
+    for name in ("seed", "learning_rate", "max_edges"):
+        assert app.number_input(key=name).value == getattr(ExplainConfig(), name)
+    assert is_whole(app)
+
+
+def test_the_first_page_needs_no_address_and_all_settings_go_back_to_none():
+    app = opened(None)
+    assert is_whole(app)
+    next(button for button in app.button if button.label == "Reset all settings").click()
+    run(app)
+    assert app.slider(key="steps").value == ExplainConfig().steps
+    assert is_whole(app)
+    assert not app.warning
+
+
+def count_runs(monkeypatch) -> list:
+    runs, really = [], learning.xc.explain_steps
+    monkeypatch.setattr(
+        learning.xc, "explain_steps", lambda *args, **rest: runs.append(args[3]) or really(*args, **rest)
+    )
+    return runs
+
+
+def test_sizes_are_instant_and_weights_are_learnt_anew(alone, monkeypatch):
+    runs = count_runs(monkeypatch)
+    app = opened()
+    assert [config.seeds for config in runs] == [1, learning.STABILITY_SEEDS]  # the stability arrives on its own
+    before = views(app)["why"]
+    runs.clear()
+    app.slider(key="k_m").set_value(2)
+    app.slider(key="k_f").set_value(1)
+    run(app)
+    assert runs == []
+    after = views(app)["why"]
+    assert len(after["panels"][0]["kept_nodes"]) == 2
+    assert after["picture"] == before["picture"]
+    assert "k_f=1" in texts(app.code)
+    app.slider(key="size").set_value(1.0)
+    run(app)
+    assert {config.size for config in runs} == {1.0}
+    assert views(app)["why"]["picture"] == before["picture"]
+
+
+# What is explained
+
+
+def test_a_model_is_chosen_by_its_name():
+    app = opened(node=3)
+    app.selectbox(key="model").set_value("gat")
+    run(app)
+    assert said(app, "model") == "gat"
+    assert "GAT · node 3" in heading(app)
+    assert is_whole(app)
+
+
+def test_every_question_is_answered():
+    app = opened(node=8)
+    predicted = heading(app)
+    assert "what speaks for “Mr. Hi”" in app.selectbox(key="class").options  # options are letters, never Markdown
+    for asked in ("true", "distribution", 0, 1, "predicted"):
+        app.selectbox(key="class").set_value(asked)
+        run(app)
+        assert said(app, "class") == str(asked)
+        assert heading(app) == predicted
+        assert is_whole(app), asked
+        if asked in (0, 1):
+            assert f"“{compute.class_names('karate')[asked]}”" in remarks(app)
+
+
+def test_a_number_is_a_target_and_an_emptied_box_is_none():
+    app = opened(node=3)
+    app.number_input(key="node").set_value(5)
+    assert "node 5," in heading(run(app))
+    app.number_input(key="node").set_value(None)
+    assert "node 5," in heading(run(app))
+    app.selectbox(key="dataset").set_value("tree_cycles")
+    run(app)
+    assert said(app, "node") is None
+    assert said(app, "steps") == "5"
+    assert "Tree-Cycles" in heading(app)
+
+
+def test_random_targets_are_what_their_buttons_say(monkeypatch):
+    monkeypatch.setattr(random, "choice", lambda found: found[len(found) // 2])
+    graph = xc.load_dataset("tree_cycles")
+    app = opened("tree_cycles", model="gat")
+    app.button(key="random_motif").click()
+    run(app)
+    assert graph.node_motif[int(said(app, "node"))] >= 0
+    assert views(app)["why"]["picture"]["truth"]
+    app.button(key="random_wrong").click()
+    assert "✗ wrong" in heading(run(app))
+    app.button(key="random_all").click()
+    run(app)
+    assert int(said(app, "node")) == graph.num_nodes // 2
+    assert app.button(key="random_wrong").help
+    assert opened("karate").button(key="random_wrong").disabled  # the network makes no mistake there
+
+
+def test_ends_of_a_link_are_picked_and_swapped():
+    app = opened("les_miserables", source=4, head=2)
+    app.selectbox(key="head").set_value(7)
+    run(app)
+    assert (said(app, "source"), said(app, "head")) == ("4", "7")
+    app.selectbox(key="source").set_value(7)
+    run(app)
+    assert (said(app, "source"), said(app, "head")) == ("7", "4")
+    assert is_whole(app)
+    names = compute.node_names("les_miserables")
+    assert f"{names[7]} and {names[4]}" in heading(app)
+    picture = views(app)["near"]["picture"]
+    assert {picture["nodes"][place] for place in picture["targets"]} == {7, 4}
+
+
+def test_a_molecule_is_typed_and_taken_back():
+    app = opened("molecules", graph=3)
+    before = heading(app)
+    app.text_input(key="smiles").set_value(NITROBENZENE)
+    run(app)
+    assert NITROBENZENE in heading(app)
+    assert "predicted <b>" in heading(app)
+    assert "true" not in heading(app)
+    assert said(app, "graph") is None
+    assert app.number_input(key="graph").value is None
+    assert is_whole(app)
+    app.number_input(key="graph").set_value(3)
+    assert heading(run(app)) == before
+    assert app.text_input(key="smiles").value == ""
+
+
+def test_a_text_that_is_no_molecule_is_one_sentence_and_the_page_goes_on():
+    app = opened("molecules")
+    for typed in ("not a molecule", "C1CC", "[Xx]", IMAGE, "*", "C" * 499):
+        app.text_input(key="smiles").set_value(typed)
+        run(app)
+        assert len(app.error) == 1, typed
+        assert not MARKUP.search(app.error[0].value)
+    app.text_input(key="smiles").set_value("CCO")
+    assert is_whole(run(app))
+
+
+# What is shown
+
+
+def test_methods_are_added_and_all_taken_away():
+    app = opened()
+    app.pills(key="methods").set_value(["gradient", "occlusion", "random"])
+    run(app)
+    assert [panel["name"] for panel in views(app)["beside"]["panels"]] == ["gradient", "occlusion", "random"]
+    app.pills(key="methods").set_value([])
+    run(app)
+    assert "beside" not in views(app)
+    assert run(app).pills(key="methods").value == []
+    every = [
+        name for name in compute.methods_for(compute.Request("karate", "gcn", "node", 8)) if name != "gnnexplainer"
+    ]
+    app.pills(key="methods").set_value(every)
+    assert len(views(run(app))["beside"]["panels"]) == len(every)
+
+
+def test_the_map_is_drawn_both_ways_in_every_colour():
+    app = opened(node=3)
+    app.segmented_control(key="view").set_value("whole data set")
+    run(app)
+    assert "near" not in views(app)
+    seen = set()
+    for layout in ("graph", "embedding"):
+        app.segmented_control(key="layout").set_value(layout)
+        for colour in compute.COLOURS:
+            app.selectbox(key="colour").set_value(colour)
+            run(app)
+            assert said(app, "colour") == colour
+            shown = views(app)["map"]
+            assert shown["selected"] == [3]
+            seen.add((shown["points"]["x"], str(shown["points"]["legend"])))
+    assert said(app, "layout") == "embedding"
+    assert len(seen) == 6  # class and predicted class have one legend
+
+
+def test_the_gallery_is_sifted_and_turned():
+    app = opened("molecules", view="whole data set")
+    count = compute.places_in("molecules", "gat")
+    first = [card[0] for card in views(app)["gallery"]["thumbnails"]]
+    assert first == list(range(compute.PER_PAGE))
+    assert app.button(key="back").disabled
+    app.button(key="on").click()
+    assert views(run(app))["gallery"]["thumbnails"][0][0] == compute.PER_PAGE
+    app.selectbox(key="sieve_class").set_value(1)
+    app.selectbox(key="sieve_right").set_value("right")
+    run(app)
+    shown = [card[0] for card in views(app)["gallery"]["thumbnails"]]
+    sieve = compute.Sieve(label=1, right=True)
+    model = app.selectbox(key="model").value
+    assert shown == compute.sifted("molecules", model, sieve)[: compute.PER_PAGE].tolist()  # from the first page again
+    app.text_input(key="sieve_text").set_value("no compound is called so")
+    assert "No graph passes" in texts(run(app).info)
+    app.text_input(key="sieve_text").set_value("")
+    app.slider(key="sieve_nodes_molecules").set_value((10, 14))
+    run(app)
+    sizes = compute.sizes("molecules")
+    assert {10 <= sizes[card[0]] <= 14 for card in views(app)["gallery"]["thumbnails"]} == {True}
+    app.segmented_control(key="layout").set_value("embedding")
+    assert len(views(run(app))["map"]["points"]["ids"]) == count
+    assert is_whole_beside_the_map(app)
+
+
+def is_whole_beside_the_map(app: AppTest) -> bool:
+    return "why" in views(app) and not app.error
+
+
+def test_links_are_listed_by_kind():
+    app = opened("les_miserables", view="whole data set")
+    everything = len(app.dataframe[0].value)
+    counts = []
+    for kind in ("joined", "not joined"):
+        app.segmented_control(key="pairs").set_value(kind)
+        table = run(app).dataframe[0].value
+        assert set(table["joined"]) == {kind == "joined"}
+        counts.append(len(table))
+    assert sum(counts) == everything
+
+
+# The address
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        {"dataset": "karate", "model": "gat", "node": 12, "class": 1, "k_m": 4, "size": 0.75, "methods": "occlusion"},
+        {"dataset": "les_miserables", "source": 5, "head": 11, "class": "distribution", "methods": "none"},
+        {"dataset": "molecules", "smiles": NITROBENZENE, "k_m_unit": "edges", "connected": False},
+        {"dataset": "karate", "node": 2, "view": "whole data set", "layout": "embedding", "colour": "right"},
+    ],
+    ids=lambda address: address["dataset"],
+)
+def test_a_shared_link_opens_the_same_page(address):
+    first = opened(**address)
+    (link,) = [block.value for block in first.code if "dataset=" in block.value]
+    second = AppTest.from_file(str(APP), default_timeout=120)
+    second.query_params.update(dict(parse_qsl(link.split("?", 1)[1], keep_blank_values=True)))
+    run(second)
+    assert heading(second) == heading(first)
+    assert views(second) == views(first)
+    assert [block.value for block in second.code] == [block.value for block in first.code]
+    assert not second.warning
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"dataset": "atlantis"},
+        {"dataset": IMAGE, "node": IMAGE},
+        {"model": IMAGE, "node": 10**9, "class": 99, "k_m": 0},
+        {"node": -1, "size": "NaN", "entropy": "inf", "laplacian": -1, "k_m_unit": IMAGE},
+        {"node": "x" * 10_000, "size": "y" * 10_000, "direction": "z" * 10_000},
+        {"node": "", "class": IMAGE},
+        {"methods": "junk"},
+        {"dataset": "les_miserables", "source": 7, "head": 7},
+        {"dataset": "les_miserables", "source": IMAGE, "head": -7},
+    ],
+    ids=lambda bad: "-".join(bad),
+)
+def test_a_bad_link_falls_back_with_a_word(bad):
+    app = opened(**({"dataset": "karate"} | bad))
+    assert is_whole(app)
+    (warning,) = app.warning
+    for name, asked in bad.items():
+        if asked not in ("les_miserables", 7):
+            assert for_markdown(str(asked).lower()[:30]) in warning.value.lower(), name
+    assert not MARKUP.search(warning.value)
+    assert len(warning.value) < 1500
+
+
+# What goes wrong
+
+
+def test_an_error_inside_a_run_is_one_sentence_and_the_page_goes_on(alone, monkeypatch):
+    really = compute.learn
+
+    def learn(request):
+        if request.place == 3:
+            raise RuntimeError("the *memory* is full")
+        return really(request)
+
+    monkeypatch.setattr(compute, "learn", learn)
+    app = opened(node=3)
+    assert texts(app.error) == "The *memory* is full."
+    assert "node 3," in heading(app)
+    app.number_input(key="node").set_value(5)
+    assert is_whole(run(app))
+    assert "node 5," in heading(app)
+
+
+def test_a_stopped_run_offers_to_run_again(alone):
+    request = compute.Request(
+        "karate", "gcn", "node", 3, config=replace(state.default_config("karate"), steps=int(QUICK["steps"]))
+    )
+    app = AppTest.from_file(str(APP), default_timeout=120)
+    app.query_params.update({"dataset": "karate", "node": "3", **QUICK})
+    app.session_state["stopped run"] = request
+    run(app)
+    assert "stopped" in texts(app.info)
+    assert not is_whole(app)
+    next(button for button in app.button if button.label == "Run it again").click()
+    assert is_whole(run(app))
+
+
+def test_a_run_that_takes_long_is_shown_while_it_learns(alone, monkeypatch):
+    shown, learn, mask_on = [], compute.learn, compute.mask_on
+
+    def slow(request):
+        for step in learn(request):
+            time.sleep(0.3 if request.config.seeds == 1 else 0)
+            yield step
+
+    monkeypatch.setattr(compute, "learn", slow)
+    monkeypatch.setattr(compute, "mask_on", lambda *args: shown.append(mask_on(*args)) or shown[-1])
+    app = opened()
+    assert is_whole(app)
+    assert {len(weights) for weights in shown} == {views_edges(app)}
+    assert not [button for button in app.button if button.label == "Stop"]  # the picture has taken its place
+
+
+def views_edges(app: AppTest) -> int:
+    """How many edges the explanation's picture has: one byte of weight for each."""
+    return len(base64.b64decode(views(app)["why"]["panels"][0]["weights"]))
+
+
+def test_names_that_look_like_code_are_letters(alone):
+    graph = xc.load_dataset("karate")
+    hostile = replace(graph, node_names=[IMAGE] * graph.num_nodes, class_names=(f"</b>{IMAGE}", "*b* [x](y)"))
+    requests._DATA.keep("karate", hostile)
+    app = opened(node=8)
+    assert "<img" not in heading(app)
+    assert "&lt;img" in heading(app)
+    for element in [*app.markdown, *app.caption]:
+        assert not re.search(r"(?<!\\)[<*]", element.value.split("] ")[-1])
+    assert views(app)["near"]["picture"]["labels"][0] == IMAGE  # the view writes it as text
+
+
+def test_a_visit_leaves_the_network_as_it_was():
+    def weights() -> dict[str, bytes]:
+        return {name: value.numpy().tobytes() for name, value in requests.network("karate", "gat").state_dict().items()}
+
+    before = weights()
+    app = opened(model="gat", node=1, methods="gradient,attention,occlusion,integrated_gradients")
+    app.slider(key="k_m").set_value(3)
+    app.slider(key="entropy").set_value(1.0)
+    run(app)
+    assert weights() == before
+    assert not requests.network("karate", "gat").training
