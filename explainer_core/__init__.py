@@ -10,6 +10,8 @@ from explainer_core.extraction import Subgraph
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods import METHODS
 from explainer_core.pretrained import Card, PretrainedError, list_cards, load_pretrained
+from explainer_core.prototype_fields import Prototype
+from explainer_core.prototypes import prototype
 from explainer_core.targets import Link, Node, WholeGraph
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "Link",
     "Node",
     "PretrainedError",
+    "Prototype",
     "Subgraph",
     "WholeGraph",
     "explain",
@@ -35,4 +38,5 @@ __all__ = [
     "load_dataset",
     "load_pretrained",
     "molecule_from_smiles",
+    "prototype",
 ]

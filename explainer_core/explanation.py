@@ -103,11 +103,21 @@ class Explanation:
             levels.append(level)
         return np.array(levels)
 
-    def subgraph(self, k_m: int | None = None, *, unit: str | None = None, connected: bool | None = None) -> Subgraph:
-        """G_S of size K_M: the heaviest edges around the target that reach it. Instant: nothing is learnt again."""
+    def subgraph(
+        self,
+        k_m: int | None = None,
+        *,
+        unit: str | None = None,
+        connected: bool | None = None,
+        weights: np.ndarray | None = None,
+    ) -> Subgraph:
+        """G_S of size K_M: the heaviest edges around the target that reach it. Instant: nothing is learnt again.
+
+        `weights` are others for the same edges, such as those of a single seed.
+        """
         config = self.config
         return extract(
-            *self.undirected(),
+            *self.undirected(weights),
             self.roots,
             config.k_m if k_m is None else k_m,
             unit=config.k_m_unit if unit is None else unit,

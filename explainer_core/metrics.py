@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from explainer_core.explanation import Explanation
-from explainer_core.extraction import Subgraph, extract
+from explainer_core.extraction import Subgraph
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods.problem import run, still
 from explainer_core.neighborhood import computations
@@ -198,15 +198,8 @@ def stability(explanation: Explanation, k_m: int | None = None) -> float:
     """Mean Jaccard overlap of the subgraphs that each two seeds keep; 1 if all seeds agree."""
     if explanation.seed_weights is None:
         raise ValueError("stability needs at least two seeds (got one); explain with ExplainConfig(seeds=10)")
-    kept = [set(seed_subgraph(explanation, weights, k_m).edges) for weights in explanation.seed_weights]
+    kept = [set(explanation.subgraph(k_m, weights=weights).edges) for weights in explanation.seed_weights]
     return float(np.mean([len(a & b) / max(len(a | b), 1) if a | b else 1.0 for a, b in combinations(kept, 2)]))
-
-
-def seed_subgraph(explanation: Explanation, weights: np.ndarray, k_m: int | None = None) -> Subgraph:
-    config = explanation.config
-    pairs, scores = explanation.undirected(weights)
-    size = config.k_m if k_m is None else k_m
-    return extract(pairs, scores, explanation.roots, size, unit=config.k_m_unit, connected=config.connected)
 
 
 def random_subgraph(explanation: Explanation, like: Subgraph, seed: int = 0) -> Subgraph:

@@ -16,7 +16,6 @@ from explainer_core.metrics import (
     explained_class,
     graph_of,
     probabilities_with,
-    seed_subgraph,
 )
 from explainer_core.refine import refine
 from explainer_core.targets import Node
@@ -121,5 +120,5 @@ def flips(explanation: Explanation, k_m: int | None = None) -> dict[tuple[int, i
     if explanation.seed_weights is None:
         raise ValueError("flips need at least two seeds (got one); explain with ExplainConfig(seeds=10)")
     weights = explanation.seed_weights
-    keeps = Counter(pair for row in weights for pair in seed_subgraph(explanation, row, k_m).edges)
+    keeps = Counter(pair for row in weights for pair in explanation.subgraph(k_m, weights=row).edges)
     return {pair: count / len(weights) for pair, count in sorted(keeps.items()) if count < len(weights)}

@@ -26,14 +26,12 @@ FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)  # what bad data,
 
 @dataclass(frozen=True)
 class Answers:
-    """What all methods say of one prediction, GNNExplainer first, and how far it can be trusted."""
+    """What all methods say of one prediction, GNNExplainer first."""
 
     explanations: tuple[tuple[str, compute.Explanation], ...]
     scores: compute.Scores  # of GNNExplainer
-    trust: compute.Trust
     stability: compute.Stability | None  # None until the other seeds have run
     panels: tuple[Panel, ...]
-    remarks: tuple[verdict.Remark, ...]
 
 
 def show() -> None:
@@ -96,15 +94,17 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
     with right:
         if not learn_in_sight(request, drawing_):
             return
-        answers = find_answers(choice, facts, drawing_)
+        answers = find_answers(choice, drawing_)
         show_why(card, request, drawing_, answers.panels[0])
+    trust = compute.trust_of(request)  # the picture stands before this is worked out
+    remarks = verdict.remarks(request, facts, answers.scores, trust, answers.stability)
     with below:
-        verdict.show_remarks(answers.remarks)
+        verdict.show_remarks(remarks)
     show_others(card, choice, drawing_, answers.panels[1:])
-    show_features_and_trust(choice, facts, answers)
+    show_features_and_trust(choice, facts, answers, trust)
     shown = Shown(
         title=title,
-        sentences=tuple(explaining_words.sentences(facts, [remark.text for remark in answers.remarks])),
+        sentences=tuple(explaining_words.sentences(facts, [remark.text for remark in remarks])),
         picture=drawing_.picture,
         panels=answers.panels,
         features=verdict.strongest_features(request, answers.explanations),
@@ -216,7 +216,7 @@ def learn_in_sight(request: compute.Request, drawing_: compute.Drawn) -> bool:
     return True
 
 
-def find_answers(choice: state.Choice, facts: compute.TargetFacts, drawing_: compute.Drawn) -> Answers:
+def find_answers(choice: state.Choice, drawing_: compute.Drawn) -> Answers:
     """What every chosen method says; GNNExplainer is already learnt, the others take milliseconds."""
     request = choice.request
     found = [("gnnexplainer", compute.learnt(request))]
@@ -236,14 +236,11 @@ def find_answers(choice: state.Choice, facts: compute.TargetFacts, drawing_: com
         )
         for (method, timed), score in zip(found, scores, strict=True)
     ]
-    trust = compute.trust_of(request)
     return Answers(
         explanations=tuple((method, timed.explanation) for method, timed in found),
         scores=scores[0],
-        trust=trust,
         stability=stability,
         panels=tuple(panels),
-        remarks=verdict.remarks(request, facts, scores[0], trust, stability),
     )
 
 
@@ -285,14 +282,16 @@ def show_network(
     )
 
 
-def show_features_and_trust(choice: state.Choice, facts: compute.TargetFacts, answers: Answers) -> None:
+def show_features_and_trust(
+    choice: state.Choice, facts: compute.TargetFacts, answers: Answers, trust: compute.Trust
+) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.subheader("Features the prediction rests on")
         verdict.show_features(choice.request, answers.explanations)
     with right:
         st.subheader("How much is enough?")
-        verdict.show_sizes(facts, answers.trust, choice.request.config.k_m)
+        verdict.show_sizes(facts, trust, choice.request.config.k_m)
 
 
 def show_stability_later(request: compute.Request) -> None:
