@@ -43,6 +43,6 @@ lint: setup
 	@$(BIN)/ruff format --check .
 
 bench: setup
-	@for name in accuracy speed scale prototypes; do \
+	@for name in accuracy speed scale page prototypes; do \
 	  echo; echo "== $$name"; $(BIN)/python -m benchmarks.$$name $(ARGS) || exit 1; \
 	done

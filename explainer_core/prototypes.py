@@ -1,0 +1,357 @@
+"""The request for a prototype: members of a class are explained together, aligned, and joined into one shape or a few."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import networkx as nx
+import numpy as np
+from sklearn.cluster import AgglomerativeClustering
+from torch import nn
+
+from explainer_core.alignment import Piece, align, laid, pairing_cost, random_pairing
+from explainer_core.config import ExplainConfig
+from explainer_core.explaining import TASKS, explain_many
+from explainer_core.explanation import Explanation
+from explainer_core.graph import Graph, GraphSet
+from explainer_core.neighborhood import check_targets
+from explainer_core.predictions import Predictions, predictions
+from explainer_core.prototype_fields import Member, Prototype, compared_member, laid_out
+from explainer_core.prototype_parts import Part, feature_scale
+from explainer_core.targets import Link, Node, Target, WholeGraph
+
+# Members done, members in all, and the prototype of those that are done, worked out when called. May raise to stop.
+Progress = Callable[[int, int, Callable[[], Prototype]], None]
+STEPS_SHOWN = 10  # how often a prototype that is being watched grows
+TRIES = 4  # of aligning all members; and in each of them
+ROUNDS = 4  # of aligning, at most: first with the reference, then with what the members share
+FEW_RESTARTS = 8  # of an alignment that others follow
+DRAWS = 5  # random alignments of each member, to compare with
+MOST_CLUSTERS = 6
+SMALLEST_CLUSTER = 4  # members
+CLEARLY = 0.85  # two shapes leave at most this share of the cost of one
+ALIKE = 0.5  # two roles look alike if their features differ by less, where 1 is usual for two nodes
+
+
+def prototype(
+    model: nn.Module,
+    data: Graph | GraphSet,
+    label: int | None = None,
+    *,
+    instances: int = 10,
+    reference: Target | None = None,
+    config: ExplainConfig | None = None,
+    targets: Sequence[Target] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    clusters: int | str = "auto",
+) -> Prototype:
+    """What the explanations of a class, or of the targets given, share.
+
+    Members of a class are the nodes or graphs that the model puts into it, rightly where the truth is known: its
+    mistakes are not what it has learnt of the class. The reference is the member whose embedding is nearest to the
+    mean of all, or the one given. The others are drawn by chance and not nearest first, which would hide how much
+    the class varies. `clusters` is how many shapes to look for; by default another only where it is clear.
+    """
+    config = ExplainConfig() if config is None else config
+    _check_request(label, instances, clusters, model.spec.num_classes)
+    chosen = _chosen(model, data, label, targets, reference, instances, seed)
+    join = partial(join_explanations, data=data, label=label, seed=seed, keep_reference=reference is not None)
+    explain = partial(explain_many, model, data, config=config, target_class="predicted" if label is None else label)
+    if progress is None:
+        return join(explain(targets=chosen), clusters=clusters)
+    found: list[Explanation] = []
+    step = -(-len(chosen) // STEPS_SHOWN)
+    for first in range(0, len(chosen), step):
+        found += explain(targets=chosen[first : first + step])
+        progress(len(found), len(chosen), partial(join, tuple(found), clusters=1))
+    return join(found, clusters=clusters)
+
+
+def _check_request(label, instances, clusters, num_classes: int) -> None:
+    if label is not None and (type(label) is not int or not 0 <= label < num_classes):
+        raise ValueError(f"label must be 0 to {num_classes - 1} (got {label!r})")
+    if type(instances) is not int or instances < 1:
+        raise ValueError(f"instances must be at least 1 (got {instances!r})")
+    if clusters != "auto" and (type(clusters) is not int or not 1 <= clusters <= MOST_CLUSTERS):
+        raise ValueError(f"clusters must be 'auto' or 1 to {MOST_CLUSTERS} (got {clusters!r})")
+
+
+# Who is a member
+
+
+def _chosen(model, data, label, targets, reference, instances: int, seed: int) -> list[Target]:
+    """The reference, then the others in random order."""
+    given = [*(targets or ()), *(() if reference is None else (reference,))]
+    check_targets(data, given)
+    if given and TASKS[type(given[0])] != model.spec.task:
+        raise ValueError(f"a {model.spec.task} model explains a {model.spec.task} (got {given[0]})")
+    if targets is not None and not targets:
+        raise ValueError("targets must name at least one node, graph or link (got none)")
+    if targets is None and (label is None or model.spec.task == "link"):
+        why = "no label" if label is None else "a link model has no class to draw from"
+        raise ValueError(f"targets or a label must say who the members are (got no targets, and {why}); pass targets=")
+    said = predictions(model, data) if targets is None or reference is None else None
+    candidates = (
+        _members_of_class(said, data, label, model.spec.task) if targets is None else list(dict.fromkeys(targets))
+    )
+    if reference is None:
+        vectors = _embeddings(said.embedding, candidates)
+        reference = candidates[int(np.linalg.norm(vectors - vectors.mean(0), axis=1).argmin())]
+    others = [target for target in candidates if target != reference]
+    order = np.random.default_rng(seed).permutation(len(others))[:instances]
+    return [reference, *(others[i] for i in order.tolist())]
+
+
+def _members_of_class(said: Predictions, data: Graph | GraphSet, label: int, task: str) -> list[Target]:
+    """All that the model puts into the class, rightly where the truth is known."""
+    called = said.predicted == label
+    right = called if said.truth is None else called & said.right
+    if not right.any():
+        name = data.class_names[label] if label < len(data.class_names) else label
+        known = "" if said.truth is None else f" of its {int((said.truth == label).sum())}"
+        raise ValueError(
+            f"a class needs a member that the model gets right (got none{known} in class {name!r}, where the model puts "
+            f"{int(called.sum())}); choose another class, or pass targets="
+        )
+    found = np.flatnonzero(right).tolist()
+    if task == "node":
+        return [Node(i) for i in found]
+    return [WholeGraph(i if isinstance(data, GraphSet) else None) for i in found]
+
+
+def _embeddings(everyone: np.ndarray, targets: Sequence[Target]) -> np.ndarray:
+    """What the model's head reads of each target; of a link, what it makes of the two ends: (T, D)."""
+    if isinstance(targets[0], Link):
+        return np.stack([everyone[target.source] * everyone[target.head] for target in targets])
+    if isinstance(targets[0], Node):
+        return everyone[[target.node for target in targets]]
+    return everyone[[target.index or 0 for target in targets]]
+
+
+# From parts to prototypes
+
+
+def join_explanations(
+    explanations: Sequence[Explanation],
+    data: Graph | GraphSet,
+    *,
+    label: int | None = None,
+    clusters: int | str = "auto",
+    seed: int = 0,
+    keep_reference: bool = False,
+) -> Prototype:
+    """The prototype of explanations that are there already, by any method. The first is the reference.
+
+    One without edges shows nothing that others could be laid over: unless it was asked for, the next takes its place.
+    """
+    if not explanations:
+        raise ValueError("a prototype needs at least one explanation (got none)")
+    if clusters != "auto" and clusters > len(explanations):
+        raise ValueError(f"clusters must be at most the number of members, {len(explanations)} (got {clusters})")
+    parts = tuple(Part.of(explanation, data) for explanation in explanations)
+    joint = _Joint(parts, feature_scale(parts), label, seed)
+    first = 0 if keep_reference else next((i for i, part in enumerate(parts) if part.edges), 0)
+    whole = joint.shape(np.arange(len(parts)), first)
+    return replace(whole, clusters=joint.shapes(whole, clusters))
+
+
+def compare(prototype: Prototype, explanation: Explanation, data: Graph | GraphSet) -> Member:
+    """Any explanation beside a prototype: who plays which role, what is missing, what is extra, how far it is."""
+    if type(explanation.target) is not type(prototype.reference):
+        raise ValueError(
+            f"a prototype is compared with its like, here a {type(prototype.reference).__name__} (got {explanation.target})"
+        )
+    part = Part.of(explanation, data)
+    piece = part.piece(prototype.feature_scale)
+    found = align([piece], prototype.piece, anchors=len(prototype.roots))[0]
+    return compared_member(_member(part, found.node_of), prototype.agreement)
+
+
+@dataclass(frozen=True, eq=False)
+class _Joint:
+    """All parts of one request, and the prototypes of any of them."""
+
+    parts: tuple[Part, ...]
+    scale: np.ndarray | None
+    label: int | None
+    seed: int
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        return [part.piece(self.scale) for part in self.parts]
+
+    @property
+    def anchors(self) -> int:
+        return len(self.parts[0].explanation.roots)
+
+    def shape(self, chosen: np.ndarray, first: int) -> Prototype:
+        """The prototype of the chosen parts, aligned first with one of them and then with what they share."""
+        parts, pieces = ([some[i] for i in chosen] for some in (self.parts, self.pieces))
+        found, _ = _aligned(pieces, self.pieces[first], self.anchors, self.seed, TRIES)
+        found = _shared_roles(pieces, found, self.anchors)
+        made = Prototype(
+            label=self.label,
+            reference=self.parts[first].explanation.target,
+            members=tuple(_member(part, node_of) for part, node_of in zip(parts, found, strict=True)),
+            features=None if self.scale is None else _profile([part.values for part in parts], found),
+            feature_scale=self.scale,
+            cost=0.0,
+            random_cost=0.0,
+            share=len(parts) / len(self.parts),
+        ).compared()
+        rng, centre = np.random.default_rng(self.seed), made.piece
+        costs = [pairing_cost(piece, centre, node_of) for piece, node_of in zip(pieces, found, strict=True)]
+        chance = [
+            pairing_cost(p, centre, random_pairing(p, centre, self.anchors, rng)) for p in pieces for _ in range(DRAWS)
+        ]
+        return replace(made, cost=float(np.mean(costs)), random_cost=float(np.mean(chance)))
+
+    def shapes(self, whole: Prototype, clusters: int | str) -> tuple[Prototype, ...]:
+        """The members in several groups, each with a prototype of its own, largest first; none if there is one shape.
+
+        The group that fits its prototype worst is halved again and again, as often as asked for, or while it is clear
+        that there are two shapes.
+        """
+        open_groups, closed = [whole], []
+        most = MOST_CLUSTERS if clusters == "auto" else clusters
+        while open_groups and len(open_groups) + len(closed) < most:
+            group = max(open_groups, key=lambda one: (one.cost * len(one.members), len(one.members)))
+            open_groups.remove(group)
+            too_few = clusters == "auto" and len(group.members) < 2 * SMALLEST_CLUSTER
+            halves = [] if too_few else self._halves(group)
+            if halves and (clusters != "auto" or _clearly_two(group, halves)):
+                open_groups += halves
+            else:
+                closed.append(group)
+        found = [*open_groups, *closed]
+        return tuple(sorted(found, key=lambda one: -one.share)) if len(found) > 1 else ()
+
+    def _halves(self, group: Prototype) -> list[Prototype]:
+        """The group's members in two, each with those they fit best; none where that cannot be.
+
+        The first guess is by how they differ as they lie. Then each half is aligned by itself, since what is unlike the
+        reference lies on it by chance.
+        """
+        place = {id(part.explanation): i for i, part in enumerate(self.parts)}
+        chosen = np.array([place[id(member.explanation)] for member in group.members])
+        vectors = self._vectors(group, chosen)
+        if not np.ptp(vectors, axis=0).any():  # they are all the same
+            return []
+        half = AgglomerativeClustering(2).fit_predict(vectors)
+        costs = np.empty((len(chosen), 2))
+        for side in (0, 1):
+            own = np.flatnonzero(half == side)
+            middle = own[np.abs(vectors[own] - np.median(vectors[own], axis=0)).sum(1).argmin()]
+            pieces = [self.pieces[i] for i in chosen[own]]
+            centre = _aligned(pieces, self.pieces[chosen[middle]], self.anchors, self.seed, tries=1)[1]
+            every = [self.pieces[i] for i in chosen]
+            laid_on = align(every, centre, anchors=self.anchors, seed=self.seed, restarts=FEW_RESTARTS)
+            costs[:, side] = [one.cost for one in laid_on]
+        sides = [np.flatnonzero(costs.argmin(1) == side) for side in (0, 1)]
+        if not all(len(own) for own in sides):
+            return []
+        return [self.shape(chosen[own], int(chosen[own[costs[own, side].argmin()]])) for side, own in enumerate(sides)]
+
+    def _vectors(self, group: Prototype, chosen: np.ndarray) -> np.ndarray:
+        """The members as they lie, one row each: which roles they join, and their features in each role."""
+        joined = laid_out(group.members)[0]
+        rows = []
+        for i, member, edges in zip(chosen, group.members, joined, strict=True):
+            place = {node: n for n, node in enumerate(self.parts[i].nodes)}
+            features = group.piece.features.copy()  # who has no node in a role is like the others there
+            for role, node in enumerate(member.nodes):
+                if node is not None:
+                    features[role] = self.pieces[i].features[place[node]]
+            rows.append(np.concatenate([edges[np.triu_indices(len(edges), 1)], features.ravel()]))
+        return np.array(rows, dtype=float)
+
+
+def _member(part: Part, node_of: np.ndarray) -> Member:
+    nodes = tuple(None if i < 0 else part.nodes[i] for i in node_of.tolist())
+    return Member(part.explanation, nodes, part.edges, part.weights)
+
+
+def _clearly_two(one: Prototype, halves: Sequence[Prototype]) -> bool:
+    """Whether both halves have enough members, explain them much better, and look different.
+
+    Members always fit a centre of their own better, and differ in what hangs on the shape by chance. So it is what is
+    left when a shape is cut out that must differ.
+    """
+    if min(len(half.members) for half in halves) < SMALLEST_CLUSTER:
+        return False
+    cost = sum(half.cost * len(half.members) for half in halves)
+    return cost <= CLEARLY * one.cost * len(one.members) and not _same_picture(*halves)
+
+
+def _same_picture(one: Prototype, other: Prototype) -> bool:
+    """Whether the cuts are the same graph, with the target in the same place and like features in like places."""
+
+    def picture(shown: Prototype) -> nx.Graph:
+        net = nx.Graph(shown.cut().edges)
+        net.add_nodes_from(shown.roots)
+        profile = shown.piece.features
+        nx.set_node_attributes(net, {role: (role in shown.roots, profile[role]) for role in net}, "look")
+        return net
+
+    def alike(a: dict, b: dict) -> bool:
+        return a["look"][0] == b["look"][0] and np.abs(a["look"][1] - b["look"][1]).sum() < ALIKE
+
+    return nx.is_isomorphic(picture(one), picture(other), node_match=alike)
+
+
+def _aligned(
+    pieces: Sequence[Piece], reference: Piece, anchors: int, seed: int, tries: int
+) -> tuple[list[np.ndarray], Piece]:
+    """The node of each role for every piece, and the centre of them all: of several tries the one that costs least.
+
+    A try aligns all pieces with the reference, then with what they share, again and again. Pairings with one reference
+    often tie, and which of them is taken decides what is found to be shared; so one try is not enough.
+    """
+    ends = []
+    for number in range(tries):
+        centre, cost = reference, np.inf
+        for _ in range(ROUNDS):
+            laid_on = align(pieces, centre, anchors=anchors, seed=seed + number, restarts=FEW_RESTARTS)
+            last, centre = cost, _centre(pieces, [one.node_of for one in laid_on])
+            cost = sum(pairing_cost(p, centre, one.node_of) for p, one in zip(pieces, laid_on, strict=True))
+            if cost > last - 1e-6:
+                break
+        ends.append((cost, centre))
+    centre = min(ends, key=lambda one: one[0])[1]
+    found = [one.node_of for one in align(pieces, centre, anchors=anchors, seed=seed)]
+    return found, _centre(pieces, found)
+
+
+def _centre(pieces: Sequence[Piece], found: Sequence[np.ndarray]) -> Piece:
+    """What the pieces share as they lie: the mean of their edges, the median of their features."""
+    joined = [laid(piece.adjacency, node_of) for piece, node_of in zip(pieces, found, strict=True)]
+    return Piece(np.mean(joined, axis=0), _profile([piece.features for piece in pieces], found))
+
+
+def _profile(values: Sequence[np.ndarray], found: Sequence[np.ndarray]) -> np.ndarray:
+    """The median of the features in each role; zero where nobody plays it: (R, F)."""
+    rows = np.full((len(values), len(found[0]), values[0].shape[1]), np.nan)
+    for row, features, node_of in zip(rows, values, found, strict=True):
+        row[node_of >= 0] = features[node_of[node_of >= 0]]
+    played = ~np.isnan(rows).all(axis=(0, 2)) if rows.size else np.zeros(rows.shape[1], dtype=bool)
+    profile = np.zeros(rows.shape[1:])
+    profile[played] = np.nanmedian(rows[:, played], axis=0) if played.any() else 0.0
+    return profile
+
+
+def _shared_roles(pieces: Sequence[Piece], found: Sequence[np.ndarray], anchors: int) -> list[np.ndarray]:
+    """The same pairings without what is no pairing: a node none of whose edges another member has plays no role.
+
+    Roles that nobody plays go; the others are sorted by how much members agree on them, the target staying first.
+    """
+    joined = np.array([laid(piece.adjacency, node_of) > 0 for piece, node_of in zip(pieces, found, strict=True)])
+    others = joined.sum(0) > (1 if len(pieces) > 1 else 0)  # (R, R)
+    plays = (joined & others).any(2)  # (M, R)
+    plays[:, :anchors] = True
+    kept = [np.where(row, node_of, -1) for row, node_of in zip(plays, found, strict=True)]
+    strength = (joined & others).sum(axis=(0, 1)).astype(float)
+    strength[:anchors] = np.inf
+    order = np.argsort(-strength, kind="stable")
+    order = order[np.array(kept)[:, order].max(0) >= 0]
+    return [node_of[order] for node_of in kept]
