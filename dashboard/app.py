@@ -12,10 +12,12 @@ st.set_page_config(
     menu_items={"About": "Graph neural networks, the data they were trained on, and how well they do."},
 )
 st.html(Path(__file__).with_name("style.css"))
+# Their folder is not called pages: Streamlit would open such files by themselves, without what stands here.
 page = st.navigation(
     [
-        st.Page("pages/explain.py", title="Explain", default=True),
-        st.Page("pages/data_and_models.py", title="Data sets and models"),
+        st.Page("screens/explain.py", title="Explain", default=True),
+        st.Page("screens/prototypes.py", title="Prototypes"),
+        st.Page("screens/data_and_models.py", title="Data sets and models"),
     ],
     position="top",
 )

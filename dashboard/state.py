@@ -17,13 +17,15 @@ from dashboard.plain_text import shortened
 
 DATASET = "dataset"  # key of the selector and name in the address
 MODEL, NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS = "model", "node", "graph", "source", "head", "smiles", "class"
+LABEL, INSTANCES = "label", "instances"
 METHODS, COLOUR, VIEW, LAYOUT, EVERYTHING = "methods", "colour", "view", "layout", "everything"
 VIEWS = ("neighbourhood", "whole data set")
 LAYOUTS = ("graph", "embedding", "gallery")
 SHOWN_FIRST = ("gradient", "attention")
 NO_METHOD = "none"  # a choice too, which an empty value could not tell from none made
+MOST_INSTANCES, USUAL_INSTANCES = 200, 10
 LONGEST = 500  # letters of one value in the address
-_OF_TARGET = (NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS)
+_OF_TARGET = (NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS, LABEL)
 _LAST = "last address"
 _PLACE = "page the visitor is on"
 _STOPPED = "stopped run"
@@ -230,6 +232,29 @@ def class_from_address(class_names: Sequence[str], complain: Callable[[str], Non
         return int(asked)
     complain(f"class must be predicted, true, distribution or 0 to {len(names) - 1} (got “{shortened(asked)}”)")
     return "predicted"
+
+
+# Prototypes
+
+
+def label_from_address(names: Sequence[str], complain: Callable[[str], None]) -> int:
+    """The class of the prototype; the second one unless the address says another: the first is often the ground."""
+    label = _number(LABEL, min(1, len(names) - 1), len(names), complain)
+    offer(LABEL, label)
+    return label
+
+
+def instances_from_address(complain: Callable[[str], None]) -> int:
+    instances = max(1, _number(INSTANCES, USUAL_INSTANCES, MOST_INSTANCES + 1, complain))
+    offer(INSTANCES, instances)
+    return instances
+
+
+def class_clicked(key: str) -> None:
+    """Called when a class was clicked in the row of all classes."""
+    label = st.session_state[key]["clicked"]
+    if label is not None:
+        write(LABEL, label)
 
 
 # Settings

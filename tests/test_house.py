@@ -83,9 +83,9 @@ def test_only_state_touches_the_session_and_the_address(path):
         assert not {"session_state", "query_params"} & set(touched)
 
 
-@pytest.mark.parametrize("path", files("dashboard/pages"), ids=label)
+@pytest.mark.parametrize("path", files("dashboard/screens"), ids=label)
 def test_pages_do_not_know_each_other(path):
-    assert not [name for name in imports(path) if within(name, "dashboard.pages")]
+    assert not [name for name in imports(path) if within(name, "dashboard.screens")]
 
 
 def test_figures_know_no_streamlit():

@@ -47,6 +47,20 @@ from dashboard.compute.learning import (
     trust_of,
 )
 from dashboard.compute.picturing import COLOURS, Drawn, drawn, mask_on, weighed
+from dashboard.compute.prototyping import (
+    ClassRequest,
+    class_cards,
+    distance_from,
+    found_prototype,
+    make_prototype,
+    member_address,
+    member_cards,
+    prototype_features,
+    prototype_of_class,
+    prototype_picture,
+    titled,
+    with_label,
+)
 from dashboard.compute.requests import (
     LINK_CLASSES,
     SMILES_DATASETS,
@@ -65,7 +79,7 @@ from dashboard.compute.requests import (
     target_facts,
     target_name,
 )
-from explainer_core import ExplainConfig, Explanation
+from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.device import use_one_thread
 from explainer_core.trust import Trust
 
@@ -78,6 +92,7 @@ __all__ = [
     "PER_PAGE",
     "SMILES_DATASETS",
     "Card",
+    "ClassRequest",
     "DataUnavailable",
     "DatasetFacts",
     "DatasetInfo",
@@ -86,6 +101,7 @@ __all__ = [
     "Explanation",
     "MoleculeFacts",
     "PretrainedError",
+    "Prototype",
     "Request",
     "Scores",
     "Sieve",
@@ -104,14 +120,17 @@ __all__ = [
     "baseline",
     "candidates",
     "card_of",
+    "class_cards",
     "class_names",
     "dataset_facts",
     "datasets",
     "device_name",
+    "distance_from",
     "download",
     "drawn",
     "feature_names",
     "features_vary",
+    "found_prototype",
     "gallery",
     "graph_of",
     "has_motifs",
@@ -120,7 +139,10 @@ __all__ = [
     "learn",
     "learnt",
     "links",
+    "make_prototype",
     "mask_on",
+    "member_address",
+    "member_cards",
     "methods_for",
     "molecule_facts",
     "node_names",
@@ -128,6 +150,9 @@ __all__ = [
     "places_in",
     "points",
     "problem_with",
+    "prototype_features",
+    "prototype_of_class",
+    "prototype_picture",
     "seeded",
     "shelf",
     "sifted",
@@ -137,6 +162,8 @@ __all__ = [
     "stability_of",
     "target_facts",
     "target_name",
+    "titled",
     "trust_of",
     "weighed",
+    "with_label",
 ]

@@ -20,6 +20,11 @@ class Shelf(Generic[Value]):
     def __len__(self) -> int:
         return len(self._things)
 
+    def known(self) -> list[Hashable]:
+        """What is on it, the last asked for at the end."""
+        with self._lock:
+            return list(self._things)
+
     def find(self, key: Hashable) -> Value | None:
         with self._lock:
             if key in self._things:

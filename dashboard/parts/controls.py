@@ -143,24 +143,24 @@ def choose_settings(request: compute.Request, complain: Complain) -> compute.Exp
     """All knobs of the explainer."""
     config = state.config_from_address(request.dataset, complain)
     default = state.default_config(request.dataset)
-    _knob("k_m", config, default, compute.size_of(request)[config.k_m_unit])
+    knob("k_m", config, default, compute.size_of(request)[config.k_m_unit])
     if compute.features_vary(request):
-        _knob("k_f", config, default, compute.num_features(request))
+        knob("k_f", config, default, compute.num_features(request))
     with st.expander("Regularisation"):
         for name in REGULARISATION:
-            _knob(name, config, default)
+            knob(name, config, default)
     with st.expander("How it runs"):
         for name in RUN:
-            _knob(name, config, default)
+            knob(name, config, default)
     with st.expander("Finer points"):
         for name in FINE:
-            _knob(name, config, default)
+            knob(name, config, default)
     if any(getattr(config, name) != getattr(default, name) for name in SETTINGS):
         st.button("Reset all settings", on_click=state.reset, args=tuple(SETTINGS), width="stretch")
     return config
 
 
-def _knob(name: str, config: compute.ExplainConfig, default: compute.ExplainConfig, largest: int | None = None) -> None:
+def knob(name: str, config: compute.ExplainConfig, default: compute.ExplainConfig, largest: int | None = None) -> None:
     """One setting with its help, its range, and a way back to its default."""
     value = getattr(config, name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

@@ -8,9 +8,11 @@ import numpy as np
 import streamlit as st
 
 from dashboard import compute, explaining_words, figures
+from dashboard.graph_view import network_view
 from dashboard.plain_text import for_markdown, shortened
 
 BARS = 3  # so many classes are shown as bars: the likeliest, and the true one
+LOW = 280  # pixels: the height of a small picture
 COLUMNS = 30  # so many features are shown side by side
 Explanations = Sequence[tuple[str, compute.Explanation]]  # (method, what it says)
 
@@ -133,3 +135,20 @@ def feature_columns(explanations: Sequence[compute.Explanation], k_f: int) -> np
     strongest = np.argsort(-explanations[0].feature_weight, kind="stable")[:COLUMNS].tolist()
     wanted = list(dict.fromkeys([*kept, *strongest]))[:COLUMNS]
     return np.array(sorted(wanted, key=lambda i: -explanations[0].feature_weight[i]))
+
+
+def show_class_beside(request: compute.Request, facts: compute.TargetFacts, explanation: compute.Explanation) -> None:
+    """The prototype of the predicted class, where somebody has made one, and how far this explanation is from it."""
+    label = facts.predicted
+    prototype = None if request.kind == "smiles" else compute.prototype_of_class(request, label)
+    if prototype is None:
+        return
+    distance, missing, extra = compute.distance_from(prototype, request, explanation)
+    st.subheader(for_markdown(f"Beside the prototype of “{facts.class_names[label]}”"))
+    asked = compute.ClassRequest(request.dataset, request.model, label, len(prototype.members), request.config)
+    picture, panel = compute.prototype_picture(asked, prototype)
+    lines = (
+        f"{explaining_words.percent(1 - distance)} alike",
+        f"{missing} of its edges missing here, {extra} beyond it",
+    )
+    network_view("class_prototype", picture, [compute.titled(panel, "Prototype", lines)], height=LOW, clickable=False)

@@ -11,7 +11,7 @@ from dashboard.plain_text import for_markdown, for_plotly
 from explainer_core.datasets.download import is_available
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
-PAGE = "pages/data_and_models.py"
+PAGE = "screens/data_and_models.py"
 NAMES = list(compute.datasets())
 DOWNLOADED = [name for name, info in compute.datasets().items() if info.archive]
 
@@ -58,7 +58,7 @@ def test_the_app_leads_from_the_explain_page_to_this_one_and_back():
     assert "Karate club" in app.html[0].value
     run(app.switch_page(PAGE))
     assert [title.value for title in app.title] == ["Data sets and models"]
-    run(app.switch_page("pages/explain.py"))
+    run(app.switch_page("screens/explain.py"))
     assert "Karate club" in app.html[0].value
 
 

@@ -12,8 +12,8 @@ from dashboard import compute, drawing, explaining_words, state, wording
 from dashboard.graph_view import network_view
 from dashboard.parts import controls, verdict
 from dashboard.parts.browse import browse
-from dashboard.parts.data_offer import offer_download
 from dashboard.parts.keep import Shown, export_button, share_button
+from dashboard.parts.missing import card_or_reason
 from dashboard.picture import Panel
 from dashboard.plain_text import sentence
 
@@ -40,7 +40,7 @@ def show() -> None:
     middle = st.container()
     with st.sidebar:
         info = controls.choose_dataset(compute.datasets(), complaints.append)
-        card = choose_model(info, middle, complaints)
+        card = card_or_reason(info, middle, complaints.append)
     if card is not None:
         try:
             explain(info, card, complaints)
@@ -48,27 +48,6 @@ def show() -> None:
             logging.getLogger(__name__).exception("an explanation failed")
             st.error(sentence(error))
     state.remember(PAGE)
-
-
-def choose_model(info: compute.DatasetInfo, middle, complaints: list[str]) -> compute.Card | None:
-    """The model, or None where data or models are missing; the middle of the page then says what to do."""
-    try:
-        cards = [card for card in compute.all_cards() if card.dataset == info.name]
-    except compute.PretrainedError as error:
-        middle.error(sentence(f"the models cannot be listed: {error}"))
-        return None
-    if not cards:
-        middle.info(
-            "There is no model trained on these data here yet; `python -m explainer_core train --help` tells how."
-        )
-        return None
-    if not compute.is_here(info):
-        with middle:
-            st.header(info.title)
-            st.write(info.summary)
-            offer_download(info)
-        return None
-    return controls.choose_model(cards, complaints.append)
 
 
 def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]) -> None:
@@ -101,6 +80,7 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
     with below:
         verdict.show_remarks(remarks)
     show_others(card, choice, drawing_, answers.panels[1:])
+    verdict.show_class_beside(request, facts, answers.explanations[0][1])
     show_features_and_trust(choice, facts, answers, trust)
     shown = Shown(
         title=title,

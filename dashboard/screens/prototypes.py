@@ -1,0 +1,194 @@
+"""The Prototypes page: one picture for a whole class, from the explanations of many of its members."""
+
+import logging
+import time
+from functools import partial
+
+import streamlit as st
+
+from dashboard import compute, drawing, explaining_words, state, wording
+from dashboard.graph_view import gallery_view, network_view
+from dashboard.parts import controls
+from dashboard.parts.missing import card_or_reason
+from dashboard.plain_text import for_markdown, sentence
+
+PAGE = "prototypes"
+TALL = 420
+BREATH = 0.5  # seconds between two pictures of a prototype that grows
+FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)
+
+
+def show() -> None:
+    state.enter(PAGE)
+    complaints: list[str] = []
+    middle = st.container()
+    with st.sidebar:
+        info = controls.choose_dataset(compute.datasets(), complaints.append)
+        card = card_or_reason(info, middle, complaints.append)
+    if card is not None:
+        with st.sidebar:
+            request = choose_class(card, complaints)
+        controls.show_complaints(complaints)
+        try:
+            show_class(info, card, request)
+        except FAILURES as error:
+            logging.getLogger(__name__).warning("a prototype failed: %s", error)
+            st.error(sentence(error))
+    state.remember(PAGE)
+
+
+def choose_class(card: compute.Card, complaints: list[str]) -> compute.ClassRequest:
+    """Which class, from how many members, and how large."""
+    names = compute.class_names(card.dataset) or compute.LINK_CLASSES
+    default = state.default_config(card.dataset)
+    label = state.label_from_address(names, complaints.append)
+    st.selectbox(
+        "Class",
+        range(len(names)),
+        format_func=names.__getitem__,
+        key=state.LABEL,
+        on_change=state.taken,
+        args=(state.LABEL,),
+    )
+    instances = state.instances_from_address(complaints.append)
+    st.slider(
+        "Members beside the reference",
+        1,
+        state.MOST_INSTANCES,
+        key=state.INSTANCES,
+        on_change=state.taken,
+        args=(state.INSTANCES,),
+        help="How many explanations are aligned with that of the most typical member.",
+    )
+    config = state.config_from_address(card.dataset, complaints.append)
+    controls.knob("k_m", config, default, 50)
+    controls.knob("k_m_unit", config, default)
+    return compute.ClassRequest(card.dataset, card.model, label, instances, config)
+
+
+def show_class(info: compute.DatasetInfo, card: compute.Card, request: compute.ClassRequest) -> None:
+    names = compute.class_names(card.dataset) or compute.LINK_CLASSES
+    st.title(for_markdown(f"What “{names[request.label]}” looks like to the network"))
+    st.write(
+        for_markdown(
+            f"{info.title} · {wording.model_title(card)}. The explanations of many members are laid on each other; "
+            "what they share is the prototype. The wider an edge, the more members have it."
+        )
+    )
+    prototype = grown(request)
+    if prototype is None:
+        return
+    shape = choose_shape(prototype)
+    left, right = st.columns([1, 1], gap="medium")
+    with left:
+        show_prototype(request, shape)
+    with right:
+        show_members(request, shape)
+    show_all_classes(request, names)
+
+
+def grown(request: compute.ClassRequest) -> compute.Prototype | None:
+    """The prototype, shown while it grows; None if the user stopped it. Any touch ends the run."""
+    live = st.empty()
+    found = compute.found_prototype(request)
+    if found is not None:
+        return found
+    if state.is_stopped(request):
+        with live.container():
+            st.info("The run was stopped.")
+            st.button("Run it again", on_click=state.go_on, type="primary")
+        return None
+    with live.container():
+        bar = st.progress(0.0, text="Finding the members of the class")
+        st.button("Stop this run", on_click=state.stop, args=(request,), icon=":material/stop:")
+        picture = st.empty()
+    shown_at = time.monotonic()
+
+    def progress(done: int, total: int, so_far) -> None:
+        nonlocal shown_at
+        bar.progress(done / total, text=f"{done} of {total} members explained and aligned")
+        if time.monotonic() - shown_at > BREATH:
+            dark = st.context.theme.type == "dark"
+            picture.image(
+                drawing.svg(*compute.prototype_picture(request, so_far()), dark=dark, title=False, height=360)
+            )
+            shown_at = time.monotonic()
+
+    made = compute.make_prototype(request, progress)
+    live.empty()
+    return made
+
+
+def choose_shape(prototype: compute.Prototype) -> compute.Prototype:
+    """A class may have several shapes; the whole of it is offered beside them."""
+    if not prototype.clusters:
+        return prototype
+    shapes = [prototype, *prototype.clusters]
+    titles = [
+        "whole class",
+        *(f"shape {i}: {explaining_words.percent(s.share)}" for i, s in enumerate(prototype.clusters, 1)),
+    ]
+    chosen = st.segmented_control(
+        "The class has several shapes",
+        range(len(shapes)),
+        format_func=titles.__getitem__,
+        default=0,
+        required=True,
+        key="shape",
+    )
+    return shapes[chosen]
+
+
+def show_prototype(request: compute.ClassRequest, prototype: compute.Prototype) -> None:
+    picture, panel = compute.prototype_picture(request, prototype)
+    lines = (
+        f"{len(prototype.members)} members, {len(panel.kept)} edges kept",
+        f"alignment saves {explaining_words.percent(prototype.quality)} of what a random one costs",
+    )
+    titled = compute.titled(panel, "Prototype", lines)
+    network_view("prototype", picture, [titled], group="prototype", height=TALL, clickable=False)
+    features = compute.prototype_features(request, prototype)
+    if features:
+        st.caption(for_markdown(f"Features that matter most: {', '.join(features)}."))
+    st.download_button(
+        "JSON", prototype.to_json, file_name=f"{request.dataset}-prototype-{request.label}.json", on_click="ignore"
+    )
+
+
+def show_members(request: compute.ClassRequest, prototype: compute.Prototype) -> None:
+    st.subheader("Its members, the least alike first")
+    st.caption("In the prototype's places; blue is what they share with it. Click one to see its own explanation.")
+    cards = compute.member_cards(request, prototype)
+    with st.container(height=TALL + 60, border=False):
+        clicked = gallery_view("members", cards)
+    if clicked is not None and clicked < len(cards):
+        st.switch_page("screens/explain.py", query_params=compute.member_address(request, prototype, clicked))
+
+
+def show_all_classes(request: compute.ClassRequest, names: tuple[str, ...]) -> None:
+    st.subheader("All classes")
+    cards = compute.class_cards(request, names)
+    gallery_view("classes", cards, selected=request.label, on_click=partial(state.class_clicked, "classes"))
+    missing = [label for label in range(len(names)) if label not in {card.id for card in cards}]
+    if missing and st.button("Draw the other classes too", icon=":material/grid_view:"):
+        draw_others(request, missing)
+        st.rerun()
+
+
+def draw_others(request: compute.ClassRequest, missing: list[int]) -> None:
+    bar = st.progress(0.0)
+    for place, label in enumerate(missing):
+
+        def progress(done: int, total: int, so_far, place: int = place) -> None:
+            bar.progress(
+                (place + done / total) / len(missing),
+                text=f"Class {place + 1} of {len(missing)}: {done} of {total} members",
+            )
+
+        try:
+            compute.make_prototype(compute.with_label(request, label), progress)
+        except ValueError as error:  # a class without members the network gets right
+            st.warning(sentence(error))
+
+
+show()

@@ -1,0 +1,97 @@
+"""The Prototypes page without a browser: every class opens or says why not, and bad addresses do no harm."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import compute, state
+
+APP = Path(__file__).resolve().parents[2] / "dashboard" / "screens" / "prototypes.py"
+QUICK = {"steps": "20", "instances": "3"}
+
+
+def opened(dataset: str, **address) -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=120)
+    app.query_params.update(QUICK | {"dataset": dataset} | {name: str(value) for name, value in address.items()})
+    app.run()
+    assert not app.exception
+    return app
+
+
+def texts(elements) -> str:
+    return "\n".join(element.value for element in elements).replace("\\", "")
+
+
+def request_for(dataset: str, label: int, **settings) -> compute.ClassRequest:
+    model = next(card.model for card in compute.all_cards() if card.dataset == dataset and card.main)
+    config = compute.ExplainConfig(**state.default_config(dataset).to_dict() | {"steps": 20} | settings)
+    return compute.ClassRequest(dataset, model, label, 3, config)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "label"), [("karate", 0), ("tree_cycles", 1), ("molecules", 0), ("les_miserables", 1)]
+)
+def test_every_kind_of_target_has_prototypes(dataset, label):
+    app = opened(dataset, label=label)
+    names = compute.class_names(dataset) or compute.LINK_CLASSES
+    assert f"“{names[label]}”" in texts(app.title)
+    prototype = compute.found_prototype(request_for(dataset, label))
+    assert 2 <= len(prototype.members) <= 4
+
+
+def test_the_picture_and_the_members_say_the_same_as_the_prototype():
+    opened("tree_cycles", label=1)
+    request = request_for("tree_cycles", 1)
+    prototype = compute.found_prototype(request)
+    picture, panel = compute.prototype_picture(request, prototype)
+    kept = {tuple(sorted(picture.nodes[end] for end in picture.edges[edge])) for edge in panel.kept}
+    assert kept == set(prototype.cut().edges)
+    for (a, b), weight in zip(picture.edges, panel.weights, strict=True):
+        assert weight == pytest.approx(prototype.agreement[picture.nodes[a], picture.nodes[b]], abs=1e-3)
+    cards = compute.member_cards(request, prototype)
+    assert [card.id for card in cards] == list(range(len(prototype.members)))
+    likeness = [int(card.note.split(" ")[0]) for card in cards]
+    assert likeness == sorted(likeness)  # the least alike first
+    address = compute.member_address(request, prototype, 0)
+    assert int(address["node"]) == prototype.outliers[0].target.node
+
+
+def test_a_member_of_the_class_is_at_no_distance_from_a_prototype_of_itself_alone():
+    request = request_for("tree_cycles", 1)
+    whole = compute.make_prototype(
+        compute.ClassRequest("tree_cycles", request.model, 1, 1, request.config), lambda *_: None
+    )
+    member = whole.reference_member
+    distance, missing, _ = compute.distance_from(whole, request.one(member.target.node), member.explanation)
+    assert distance == pytest.approx(member.distance)
+    assert missing == len(member.missing)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("label", "99"), ("label", "<img src=x>"), ("instances", "10000"), ("k_m", "0")]
+)
+def test_a_bad_link_falls_back_with_a_word(name, value):
+    app = opened("karate", **{name: value})
+    assert value in texts(app.warning)
+
+
+def test_a_class_without_members_is_one_sentence(monkeypatch):
+    def empty(request, progress):
+        raise ValueError("a class needs members (got none)")
+
+    monkeypatch.setattr(compute, "make_prototype", empty)
+    app = opened("karate", label=1, seed=77)
+    assert texts(app.error) == "A class needs members (got none)."
+
+
+def test_a_stopped_run_can_be_started_again():
+    app = AppTest.from_file(str(APP), default_timeout=120)
+    app.query_params.update(QUICK | {"dataset": "karate", "label": "0", "seed": "5"})
+    app.session_state["stopped run"] = request_for("karate", 0, seed=5)
+    app.run()
+    assert texts(app.info) == "The run was stopped."
+    next(button for button in app.button if button.label == "Run it again").click()
+    app.run()
+    assert not app.info
+    assert compute.found_prototype(request_for("karate", 0, seed=5)) is not None
