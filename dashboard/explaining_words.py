@@ -103,8 +103,8 @@ def beware(facts: TargetFacts, trust: Trust) -> list[str]:
         )
     if trust.motif_class is not None and trust.motif_class != asked:
         found.append(
-            f"The planted motif by itself makes the network say “{facts.class_names[trust.motif_class]}”, not “{name}”: "
-            "it looks at more than the motif, and so does a faithful explanation."
+            f"The dashed part by itself makes the network say “{facts.class_names[trust.motif_class]}”, not “{name}”: "
+            "it looks at more than that, and so does a faithful explanation."
         )
     return found
 

@@ -105,7 +105,7 @@ def features(rows: Sequence[FeatureRow], names: Sequence[str]) -> go.Figure:
         showlegend=False,
     )
     figure.update_xaxes(
-        tickvals=places, ticktext=columns, tickangle=-40, fixedrange=True, showgrid=False, zeroline=False, side="bottom"
+        tickvals=places, ticktext=columns, tickangle=-60, fixedrange=True, showgrid=False, zeroline=False, side="bottom"
     )
     return _calm(figure, height=96 + 40 * len(rows), right=8)
 

@@ -51,7 +51,7 @@ def _band(picture: Picture, i: int, weight: float, flips: bool, pen: Pen) -> lis
     cap = "butt" if bare and not flips else "round"
     line = {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "stroke_width": width, "stroke_linecap": cap}
     tip = f"<title>weight {weight:.2f}</title>" if pen.tips else ""
-    opacity = f"{0.1 + 0.45 * weight:.2f}"
+    opacity = f"{(0.05 if pen.forming else 0.25) + 0.3 * weight:.2f}"
     under = [] if bare else [tag("line", cls="gx-casing", stroke=pen.theme.ground, stroke_dasharray=dots, **line)]
     look = {"stroke": pen.theme.accent, "stroke_opacity": opacity, "stroke_dasharray": dots}
     return [*under, tag("line", tip, cls="gx-weight", **look, **line)]

@@ -13,7 +13,7 @@ from dashboard.plain_text import for_markdown, shortened
 
 BARS = 3  # so many classes are shown as bars: the likeliest, and the true one
 LOW = 280  # pixels: the height of a small picture
-COLUMNS = 30  # so many features are shown side by side
+COLUMNS = 20  # so many features are shown side by side
 Explanations = Sequence[tuple[str, compute.Explanation]]  # (method, what it says)
 
 

@@ -21,7 +21,7 @@ function bandStyle(brush, bond) {
   if (!look.weights || (!look.forming && !brush.isKept(bond))) return null;
   const weight = brush.weight(bond);
   // Opaque: where bands meet at an atom, transparent ones would show as blots.
-  return { width: (look.forming ? 2 + 17 * weight : 9 + 10 * weight) * grow, colour: mix(theme.accent, theme.ground, 0.1 + 0.42 * weight) };
+  return { width: (look.forming ? 2 + 17 * weight : 9 + 10 * weight) * grow, colour: mix(theme.accent, theme.ground, (look.forming ? 0.05 : 0.25) + 0.3 * weight) };
 }
 
 function paintBand(brush, bond) {
