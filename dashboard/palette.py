@@ -7,8 +7,8 @@ from itertools import cycle
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 QUIET = "#8A9097"  # readable on light and on dark ground
 # Classes leave the accent to what the prediction rests on, as long as there are enough other colours.
-CLASSES = ("#E69F00", "#009E73", "#CC79A7", "#D55E00", "#F0E442", "#56B4E9", "#999999", "#0072B2")
-GROUND = (QUIET, "#B4BAC1")  # classes that are the ground on which motifs were planted
+CLASSES = ("#E69F00", "#009E73", "#D55E00", "#F0E442", "#CC79A7", "#56B4E9", "#6B7178", "#0072B2")
+GROUND = ("#B4BAC1", QUIET)  # classes that are the ground on which motifs were planted
 WEIGHTS = "#1B86C6"  # the accent where one colour must serve both grounds
 RIGHT, WRONG = OKABE_ITO[0], OKABE_ITO[5]
 # Confidence, from unsure to sure: one hue that gets deeper, so that it also reads in grey.

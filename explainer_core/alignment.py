@@ -19,7 +19,7 @@ STEPS = 10  # of the relaxed assignment; 20 end in the same few places from ever
 SHARPNESS = 5.0, 20.0  # at the first step and at the last: from nearly anything goes to nearly a pairing
 SPREAD = 4.0  # of the random starts; below 2 they all end in one place
 BALANCING = 5  # rounds of rows and columns scaled to sum to one, each step
-ALONE = 0.5  # what a node or role without a partner costs, where two that differ as usual cost 1
+ALONE = 0.5  # what a node or role without a partner costs, where there are features: about half of two that differ
 BATCH_CELLS = 2_000_000  # cells of all matrices that are worked on together, to bound the memory
 
 
@@ -28,7 +28,7 @@ class Piece:
     """A small graph to be aligned. Its first nodes may be anchors, which are paired with the reference's first."""
 
     adjacency: np.ndarray  # (n, n): symmetric, not negative, nothing on the diagonal
-    features: np.ndarray  # (n, F): so scaled that their differences add up to 1 for two nodes that differ as usual
+    features: np.ndarray  # (n, F): so scaled that their differences count as edges do
 
     @property
     def size(self) -> int:

@@ -12,7 +12,12 @@ from explainer_core.alignment import Piece
 from explainer_core.explanation import Explanation
 from explainer_core.graph import Graph, GraphSet
 
-LARGER = 2  # times K_M that is aligned of each explanation: what one of them ranks late, the others still bring in
+# Times K_M that is aligned of each explanation: what one of them ranks late, the others still bring in. Around a target
+# more helps to find one's bearings; in a whole graph it only dilutes what matters.
+LARGER, LARGER_WHOLE = 3, 2
+# Edges that two nodes which differ as usual in their features cost. Around a target the edges tell who is who, and
+# features may be noise; in a whole graph there is nothing else to hold on to.
+FEATURES, FEATURES_WHOLE = 0.3, 1.0
 MOST_EDGES = 60  # of an explanation that are aligned at most: a prototype is a picture
 TOP_FEATURES = 20  # the heaviest take part in the alignment
 
@@ -49,15 +54,16 @@ class Part:
 
 
 def _grown(explanation: Explanation, pairs: np.ndarray, scores: np.ndarray) -> list[int]:
-    """The edges that are aligned: LARGER times K_M, as they are reached from the target.
+    """The edges that are aligned: several times K_M, as they are reached from the target.
 
     Unlike the extraction of G_S it never takes in more than that; among weights that are all zero a threshold would.
     """
     config, taken, nodes = explanation.config, [], set(explanation.roots)
+    most = config.k_m * (LARGER if explanation.roots else LARGER_WHOLE)
     for edge in _as_reached(explanation, pairs, scores):
         nodes |= set(pairs[edge].tolist())
         size = len(taken) + 1 if config.k_m_unit == "edges" else len(nodes)
-        if size > LARGER * config.k_m or len(taken) == MOST_EDGES:
+        if size > most or len(taken) == MOST_EDGES:
             break
         taken.append(edge)
     return taken
@@ -92,10 +98,7 @@ def _as_reached(explanation: Explanation, pairs: np.ndarray, scores: np.ndarray)
 
 
 def feature_scale(parts: Sequence[Part]) -> np.ndarray | None:
-    """How much a difference in each feature counts: as the explanations weigh it, and 1 in all for two usual nodes.
-
-    None where nothing differs: (F,).
-    """
+    """How much a difference in each feature counts: as the explanations weigh it. None where nothing differs: (F,)."""
     values = np.concatenate([part.values for part in parts])
     weight = mean_feature_weight([part.explanation for part in parts])
     weight = np.ones(values.shape[1]) if weight is None else weight
@@ -103,7 +106,8 @@ def feature_scale(parts: Sequence[Part]) -> np.ndarray | None:
     some = values[np.linspace(0, len(values) - 1, min(len(values), 200)).astype(int)] * scale if len(values) else values
     counted = some[:, scale > 0]
     usual = np.abs(counted[:, None] - counted[None]).sum(-1).mean() if len(some) else 0.0
-    return scale / usual if usual > 1e-9 else None
+    in_all = FEATURES if parts[0].explanation.roots else FEATURES_WHOLE
+    return scale * in_all / usual if usual > 1e-9 else None
 
 
 def mean_feature_weight(explanations: Sequence[Explanation]) -> np.ndarray | None:

@@ -26,11 +26,12 @@ STEPS_SHOWN = 10  # how often a prototype that is being watched grows
 TRIES = 4  # of aligning all members; and in each of them
 ROUNDS = 4  # of aligning, at most: first with the reference, then with what the members share
 FEW_RESTARTS = 8  # of an alignment that others follow
+ENOUGH = 40  # members that tell what all of them share; the others are aligned with that
 DRAWS = 5  # random alignments of each member, to compare with
 MOST_CLUSTERS = 6
 SMALLEST_CLUSTER = 4  # members
 CLEARLY = 0.85  # two shapes leave at most this share of the cost of one
-ALIKE = 0.5  # two roles look alike if their features differ by less, where 1 is usual for two nodes
+ALIKE = 0.5  # two roles look alike if their features differ by less, where two usual nodes of a whole graph differ by 1
 
 
 def prototype(
@@ -218,40 +219,45 @@ class _Joint:
         while open_groups and len(open_groups) + len(closed) < most:
             group = max(open_groups, key=lambda one: (one.cost * len(one.members), len(one.members)))
             open_groups.remove(group)
-            too_few = clusters == "auto" and len(group.members) < 2 * SMALLEST_CLUSTER
-            halves = [] if too_few else self._halves(group)
-            if halves and (clusters != "auto" or _clearly_two(group, halves)):
+            halves = self._halves(group, only_if_clear=clusters == "auto")
+            if halves:
                 open_groups += halves
             else:
                 closed.append(group)
         found = [*open_groups, *closed]
         return tuple(sorted(found, key=lambda one: -one.share)) if len(found) > 1 else ()
 
-    def _halves(self, group: Prototype) -> list[Prototype]:
-        """The group's members in two, each with those they fit best; none where that cannot be.
+    def _halves(self, group: Prototype, only_if_clear: bool) -> list[Prototype]:
+        """The group's members in two, each with those they fit best; none where that cannot be, or is not clear.
 
         The first guess is by how they differ as they lie. Then each half is aligned by itself, since what is unlike the
-        reference lies on it by chance.
+        reference lies on it by chance. Members always fit a centre of their own better, and differ in what hangs on the
+        shape by chance: so both halves must have enough members, fit them much better, and look different when cut out.
         """
         place = {id(part.explanation): i for i, part in enumerate(self.parts)}
         chosen = np.array([place[id(member.explanation)] for member in group.members])
-        vectors = self._vectors(group, chosen)
-        if not np.ptp(vectors, axis=0).any():  # they are all the same
+        vectors, least = self._vectors(group, chosen), SMALLEST_CLUSTER if only_if_clear else 1
+        if len(chosen) < 2 * least or not np.ptp(vectors, axis=0).any():
             return []
-        half = AgglomerativeClustering(2).fit_predict(vectors)
-        costs = np.empty((len(chosen), 2))
+        costs = self._costs_of_two(chosen, vectors)
+        sides = [np.flatnonzero(costs.argmin(1) == side) for side in (0, 1)]
+        much_better = costs.min(1).mean() <= CLEARLY * group.cost
+        if min(map(len, sides)) < least or (only_if_clear and not much_better):
+            return []
+        halves = [self.shape(chosen[own], chosen[own[costs[own, side].argmin()]]) for side, own in enumerate(sides)]
+        return [] if only_if_clear and _same_picture(*halves) else halves
+
+    def _costs_of_two(self, chosen: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+        """What it costs each member to fit either of two centres: (members, 2)."""
+        half, pieces = AgglomerativeClustering(2).fit_predict(vectors), [self.pieces[i] for i in chosen]
+        costs = []
         for side in (0, 1):
             own = np.flatnonzero(half == side)
             middle = own[np.abs(vectors[own] - np.median(vectors[own], axis=0)).sum(1).argmin()]
-            pieces = [self.pieces[i] for i in chosen[own]]
-            centre = _aligned(pieces, self.pieces[chosen[middle]], self.anchors, self.seed, tries=1)[1]
-            every = [self.pieces[i] for i in chosen]
-            laid_on = align(every, centre, anchors=self.anchors, seed=self.seed, restarts=FEW_RESTARTS)
-            costs[:, side] = [one.cost for one in laid_on]
-        sides = [np.flatnonzero(costs.argmin(1) == side) for side in (0, 1)]
-        if not all(len(own) for own in sides):
-            return []
-        return [self.shape(chosen[own], int(chosen[own[costs[own, side].argmin()]])) for side, own in enumerate(sides)]
+            centre = _aligned([pieces[i] for i in own], pieces[middle], self.anchors, self.seed, tries=1)[1]
+            laid_on = align(pieces, centre, anchors=self.anchors, seed=self.seed, restarts=FEW_RESTARTS)
+            costs.append([one.cost for one in laid_on])
+        return np.array(costs).T
 
     def _vectors(self, group: Prototype, chosen: np.ndarray) -> np.ndarray:
         """The members as they lie, one row each: which roles they join, and their features in each role."""
@@ -270,18 +276,6 @@ class _Joint:
 def _member(part: Part, node_of: np.ndarray) -> Member:
     nodes = tuple(None if i < 0 else part.nodes[i] for i in node_of.tolist())
     return Member(part.explanation, nodes, part.edges, part.weights)
-
-
-def _clearly_two(one: Prototype, halves: Sequence[Prototype]) -> bool:
-    """Whether both halves have enough members, explain them much better, and look different.
-
-    Members always fit a centre of their own better, and differ in what hangs on the shape by chance. So it is what is
-    left when a shape is cut out that must differ.
-    """
-    if min(len(half.members) for half in halves) < SMALLEST_CLUSTER:
-        return False
-    cost = sum(half.cost * len(half.members) for half in halves)
-    return cost <= CLEARLY * one.cost * len(one.members) and not _same_picture(*halves)
 
 
 def _same_picture(one: Prototype, other: Prototype) -> bool:
@@ -308,13 +302,13 @@ def _aligned(
     A try aligns all pieces with the reference, then with what they share, again and again. Pairings with one reference
     often tie, and which of them is taken decides what is found to be shared; so one try is not enough.
     """
-    ends = []
+    ends, some = [], pieces[:ENOUGH]
     for number in range(tries):
         centre, cost = reference, np.inf
         for _ in range(ROUNDS):
-            laid_on = align(pieces, centre, anchors=anchors, seed=seed + number, restarts=FEW_RESTARTS)
-            last, centre = cost, _centre(pieces, [one.node_of for one in laid_on])
-            cost = sum(pairing_cost(p, centre, one.node_of) for p, one in zip(pieces, laid_on, strict=True))
+            laid_on = align(some, centre, anchors=anchors, seed=seed + number, restarts=FEW_RESTARTS)
+            last, centre = cost, _centre(some, [one.node_of for one in laid_on])
+            cost = sum(pairing_cost(p, centre, one.node_of) for p, one in zip(some, laid_on, strict=True))
             if cost > last - 1e-6:
                 break
         ends.append((cost, centre))

@@ -1,0 +1,48 @@
+"""Colours stay apart for eyes that lack a kind of cone, simulated as Machado, Oliveira and Fernandes (2009) measured it."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from dashboard.palette import CLASSES, GROUND, RIGHT, WRONG, class_colours, shade
+
+# What linear red, green and blue turn into without the long, the middle and the short cones.
+WITHOUT = {
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+    "nothing missing": np.eye(3),
+}
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def seen(colour: str, missing: str) -> np.ndarray:
+    """CIE L*a*b* of a colour as it is seen."""
+    rgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    xyz = TO_XYZ @ np.clip(np.array(WITHOUT[missing]) @ linear, 0, 1) / (TO_XYZ @ np.ones(3))
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def distance(one: str, other: str, missing: str) -> float:
+    return float(np.linalg.norm(seen(one, missing) - seen(other, missing)))
+
+
+@pytest.mark.parametrize("missing", WITHOUT)
+def test_the_colours_of_classes_stay_apart(missing):
+    """A difference of 2.3 is just noticeable side by side; dots on a map need several times that."""
+    for one, other in combinations((*CLASSES[:4], GROUND[0]), 2):
+        assert distance(one, other, missing) > 15, (one, other)
+
+
+@pytest.mark.parametrize("missing", WITHOUT)
+def test_right_and_wrong_and_sure_and_unsure_stay_apart(missing):
+    assert distance(RIGHT, WRONG, missing) > 40
+    lightness = [seen(shade(p), missing)[0] for p in (0.4, 0.6, 0.8, 0.95, 0.995)]
+    assert lightness == sorted(lightness, reverse=True)  # surer is darker, so it reads in grey as well
+
+
+def test_the_ground_is_quiet_and_the_motif_is_not():
+    assert class_colours([True, False, False]) == (GROUND[0], CLASSES[0], CLASSES[1])
