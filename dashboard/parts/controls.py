@@ -139,25 +139,25 @@ def choose_class(class_names: tuple[str, ...], complain: Complain) -> int | str:
     return chosen
 
 
-def choose_settings(request: compute.Request, complain: Complain) -> compute.ExplainConfig:
-    """All knobs of the explainer."""
+def choose_sizes(request: compute.Request, complain: Complain) -> compute.ExplainConfig:
+    """All settings as the address has them, and the two sliders that everybody uses."""
     config = state.config_from_address(request.dataset, complain)
     default = state.default_config(request.dataset)
     knob("k_m", config, default, compute.size_of(request)[config.k_m_unit])
     if compute.features_vary(request):
         knob("k_f", config, default, compute.num_features(request))
-    with st.expander("Regularisation"):
-        for name in REGULARISATION:
-            knob(name, config, default)
-    with st.expander("How it runs"):
-        for name in RUN:
-            knob(name, config, default)
-    with st.expander("Finer points"):
-        for name in FINE:
-            knob(name, config, default)
+    return config
+
+
+def choose_the_rest(dataset: str, config: compute.ExplainConfig) -> None:
+    """The other knobs. Drawn late: there are many, they are folded away, and their values are in the address anyway."""
+    default = state.default_config(dataset)
+    for title, names in (("Regularisation", REGULARISATION), ("How it runs", RUN), ("Finer points", FINE)):
+        with st.expander(title):
+            for name in names:
+                knob(name, config, default)
     if any(getattr(config, name) != getattr(default, name) for name in SETTINGS):
         st.button("Reset all settings", on_click=state.reset, args=tuple(SETTINGS), width="stretch")
-    return config
 
 
 def knob(name: str, config: compute.ExplainConfig, default: compute.ExplainConfig, largest: int | None = None) -> None:

@@ -2,9 +2,9 @@
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 import streamlit as st
 
@@ -70,11 +70,13 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
     with left:
         show_surroundings(card, choice, drawing_)
         below = st.container()
+    the_rest = cache(partial(show_the_rest, request))  # once, after the picture or when the picture takes long
     with right:
-        if not learn_in_sight(request, drawing_):
+        if not learn_in_sight(request, drawing_, the_rest):
             return
         answers = find_answers(choice, drawing_)
         show_why(card, request, drawing_, answers.panels[0])
+    the_rest()
     trust = compute.trust_of(request)  # the picture stands before this is worked out
     remarks = verdict.remarks(request, facts, answers.scores, trust, answers.stability)
     with below:
@@ -100,7 +102,7 @@ def choose(request: compute.Request, complaints: list[str]) -> state.Choice:
     with st.sidebar:
         class_names = compute.target_facts(request).class_names
         target_class = controls.choose_class(class_names, complaints.append)
-        config = controls.choose_settings(request, complaints.append)
+        config = controls.choose_sizes(request, complaints.append)
     request = replace(request, target_class=target_class, config=config)
     return state.Choice(
         request=request,
@@ -161,7 +163,12 @@ def show_neighbourhood(card: compute.Card, choice: state.Choice, drawing_: compu
 # Right: the answer
 
 
-def learn_in_sight(request: compute.Request, drawing_: compute.Drawn) -> bool:
+def show_the_rest(request: compute.Request) -> None:
+    with st.sidebar:
+        controls.choose_the_rest(request.dataset, request.config)
+
+
+def learn_in_sight(request: compute.Request, drawing_: compute.Drawn, meanwhile: Callable[[], None]) -> bool:
     """Learns the mask if need be, and shows it forming where that takes long; False if the user stopped it.
 
     Any touch ends the script at the next word to the page, and with it the run.
@@ -170,6 +177,7 @@ def learn_in_sight(request: compute.Request, drawing_: compute.Drawn) -> bool:
     if compute.is_learnt(request):
         return True
     if state.is_stopped(request):
+        meanwhile()
         with live.container():
             st.info("The run was stopped.")
             st.button("Run it again", on_click=state.go_on, type="primary")
@@ -181,6 +189,7 @@ def learn_in_sight(request: compute.Request, drawing_: compute.Drawn) -> bool:
         if now - began < PATIENCE:
             continue
         if bar is None:
+            meanwhile()
             with live.container():
                 bar = st.progress(0.0)
                 st.button("Stop this run", on_click=state.stop, args=(request,), icon=":material/stop:")
