@@ -23,14 +23,14 @@ from explainer_core.targets import Link, Node, Target, WholeGraph
 # Members done, members in all, and the prototype of those that are done, worked out when called. May raise to stop.
 Progress = Callable[[int, int, Callable[[], Prototype]], None]
 STEPS_SHOWN = 10  # how often a prototype that is being watched grows
-TRIES = 4  # of aligning all members; and in each of them
+TRIES, TRIES_OF_HALVES = 4, 2  # of aligning all members, or those of a part; and in each of them
 ROUNDS = 4  # of aligning, at most: first with the reference, then with what the members share
 FEW_RESTARTS = 8  # of an alignment that others follow
 ENOUGH = 40  # members that tell what all of them share; the others are aligned with that
 DRAWS = 5  # random alignments of each member, to compare with
 MOST_CLUSTERS = 6
 SMALLEST_CLUSTER = 4  # members
-CLEARLY = 0.85  # two shapes leave at most this share of the cost of one
+CLEARLY = 0.9  # two shapes leave at most this share of the cost of one
 ALIKE = 0.5  # two roles look alike if their features differ by less, where two usual nodes of a whole graph differ by 1
 
 
@@ -186,10 +186,10 @@ class _Joint:
     def anchors(self) -> int:
         return len(self.parts[0].explanation.roots)
 
-    def shape(self, chosen: np.ndarray, first: int) -> Prototype:
+    def shape(self, chosen: np.ndarray, first: int, tries: int = TRIES) -> Prototype:
         """The prototype of the chosen parts, aligned first with one of them and then with what they share."""
         parts, pieces = ([some[i] for i in chosen] for some in (self.parts, self.pieces))
-        found, _ = _aligned(pieces, self.pieces[first], self.anchors, self.seed, TRIES)
+        found, _ = _aligned(pieces, self.pieces[first], self.anchors, self.seed, tries)
         found = _shared_roles(pieces, found, self.anchors)
         made = Prototype(
             label=self.label,
@@ -244,7 +244,8 @@ class _Joint:
         much_better = costs.min(1).mean() <= CLEARLY * group.cost
         if min(map(len, sides)) < least or (only_if_clear and not much_better):
             return []
-        halves = [self.shape(chosen[own], chosen[own[costs[own, side].argmin()]]) for side, own in enumerate(sides)]
+        leaders = [chosen[own[costs[own, side].argmin()]] for side, own in enumerate(sides)]
+        halves = [self.shape(chosen[own], first, TRIES_OF_HALVES) for own, first in zip(sides, leaders, strict=True)]
         return [] if only_if_clear and _same_picture(*halves) else halves
 
     def _costs_of_two(self, chosen: np.ndarray, vectors: np.ndarray) -> np.ndarray:
