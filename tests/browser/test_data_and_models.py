@@ -69,6 +69,7 @@ def test_a_bad_link_says_so_and_the_page_goes_on(page):
 
 def test_the_selector_is_reached_and_used_by_keyboard(page):
     open_page(page)
+    expect(pill(page, "Tree-Cycles")).to_be_visible()  # its script is fetched apart, after the page has settled
     # From the top of the page: where a browser starts to count is its own affair until something has had the focus.
     page.get_by_role("heading", level=1).click()
     for _ in range(20):
