@@ -32,7 +32,7 @@ $(READY): requirements.txt requirements-dev.txt pyproject.toml
 	@touch $@
 
 run: setup
-	@$(BIN)/python -m streamlit run dashboard/app.py --server.port $(PORT)
+	@$(BIN)/python -m streamlit run dashboard/server.py --server.port $(PORT)
 
 test: setup
 	@CHROMIUM="$$($(BIN)/python tests/browser/chromium.py)" && export CHROMIUM && \

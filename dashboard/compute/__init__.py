@@ -42,6 +42,7 @@ from dashboard.compute.learning import (
     learn,
     learnt,
     methods_for,
+    said_by,
     seeded,
     stability_of,
     trust_of,
@@ -79,6 +80,7 @@ from dashboard.compute.requests import (
     target_facts,
     target_name,
 )
+from dashboard.compute.warming import warm_up
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.device import use_one_thread
 from explainer_core.trust import Trust
@@ -153,6 +155,7 @@ __all__ = [
     "prototype_features",
     "prototype_of_class",
     "prototype_picture",
+    "said_by",
     "seeded",
     "shelf",
     "sifted",
@@ -164,6 +167,7 @@ __all__ = [
     "target_name",
     "titled",
     "trust_of",
+    "warm_up",
     "weighed",
     "with_label",
 ]

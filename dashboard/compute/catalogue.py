@@ -1,4 +1,4 @@
-"""The only calls into explainer_core, and the only caches; plain data comes back, never a tensor."""
+"""Which data sets and models there are, and what can be said of them without a prediction."""
 
 from collections import Counter
 from collections.abc import Callable

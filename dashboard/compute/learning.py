@@ -131,6 +131,11 @@ def methods_for(request: Request) -> tuple[str, ...]:
     return tuple(name for name in xc.METHODS if name not in without)
 
 
+def said_by(request: Request, method: str) -> Timed:
+    """What a method says of the prediction; all of them speak of the same edges."""
+    return learnt(request) if method == "gnnexplainer" else baseline(request, method)
+
+
 def baseline(request: Request, method: str) -> Timed:
     """Another method's explanation of the same prediction, on the same edges."""
     filed = _filed(request)
@@ -171,11 +176,10 @@ def all_scores(request: Request, explanations: Sequence[tuple[str, Timed]]) -> l
 
 
 def _scores(request: Request, explanations: Sequence[tuple[str, Timed]]) -> list[Scores]:
-    whole = subject(request)[0]
-    found = [timed.explanation for _, timed in explanations]
-    # attention looks at no class: all are judged by the class that is asked about
-    label = found[0].explained_class if found else None
-    found = [replace(each, explained_class=label, predicted_class=found[0].predicted_class) for each in found]
+    whole, own = subject(request)[0], learnt(request).explanation
+    # attention looks at no class, and in another network: all are judged by the class that is asked about
+    asked = {"explained_class": own.explained_class, "predicted_class": own.predicted_class}
+    found = [replace(timed.explanation, **asked) for _, timed in explanations]
     judged = faithfulness(network(request.dataset, request.model), whole, found)
     return [
         Scores(method, timed.seconds, _auc(request, each), verdict)
@@ -204,8 +208,9 @@ def seeded(request: Request) -> Request:
 
 
 def stability_of(request: Request) -> Stability:
-    """How stable the kept edges are over seeds."""
-    explanation = learnt(seeded(request)).explanation
+    """How stable the kept edges are over seeds; each seed is cut as it was learnt."""
+    unrefined = replace(request, config=replace(request.config, refine=False))
+    explanation = learnt(seeded(unrefined)).explanation
     k_m = request.config.k_m
     return Stability(stability(explanation, k_m), seeded(request).config.seeds, tuple(sorted(flips(explanation, k_m))))
 

@@ -25,13 +25,13 @@ FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)  # what bad data,
 
 
 @dataclass(frozen=True)
-class Answers:
-    """What all methods say of one prediction, GNNExplainer first."""
+class Answer:
+    """What one method says of a prediction, judged and ready to be drawn."""
 
-    explanations: tuple[tuple[str, compute.Explanation], ...]
-    scores: compute.Scores  # of GNNExplainer
-    stability: compute.Stability | None  # None until the other seeds have run
-    panels: tuple[Panel, ...]
+    method: str
+    explanation: compute.Explanation
+    scores: compute.Scores
+    panel: Panel
 
 
 def show() -> None:
@@ -74,22 +74,26 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
     with right:
         if not learn_in_sight(request, drawing_, the_rest):
             return
-        answers = find_answers(choice, drawing_)
-        show_why(card, request, drawing_, answers.panels[0])
+        stability = compute.stability_of(request) if compute.is_learnt(compute.seeded(request)) else None
+        own = find_answers(request, drawing_, ["gnnexplainer"], stability)[0]
+        show_why(card, request, drawing_, own.panel)
+    # the picture stands before all that follows is worked out
     the_rest()
-    trust = compute.trust_of(request)  # the picture stands before this is worked out
-    remarks = verdict.remarks(request, facts, answers.scores, trust, answers.stability)
+    trust = compute.trust_of(request)
+    remarks = verdict.remarks(request, facts, own.scores, trust, stability)
     with below:
         verdict.show_remarks(remarks)
-    show_others(card, choice, drawing_, answers.panels[1:])
-    verdict.show_class_beside(request, facts, answers.explanations[0][1])
-    show_features_and_trust(choice, facts, answers, trust)
+    others = find_answers(request, drawing_, choice.methods)
+    show_others(card, choice, drawing_, [other.panel for other in others])
+    verdict.show_class_beside(request, facts, own.explanation)
+    explanations = [(answer.method, answer.explanation) for answer in (own, *others)]
+    show_features_and_trust(request, facts, explanations, trust)
     shown = Shown(
         title=title,
         sentences=tuple(explaining_words.sentences(facts, [remark.text for remark in remarks])),
         picture=drawing_.picture,
-        panels=answers.panels,
-        features=verdict.strongest_features(request, answers.explanations),
+        panels=(own.panel, *(other.panel for other in others)),
+        features=verdict.strongest_features(request, explanations),
     )
     with buttons, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
         share_button(choice)
@@ -205,32 +209,32 @@ def learn_in_sight(request: compute.Request, drawing_: compute.Drawn, meanwhile:
     return True
 
 
-def find_answers(choice: state.Choice, drawing_: compute.Drawn) -> Answers:
-    """What every chosen method says; GNNExplainer is already learnt, the others take milliseconds."""
-    request = choice.request
-    found = [("gnnexplainer", compute.learnt(request))]
-    found += [(method, compute.baseline(request, method)) for method in choice.methods]
-    scores = compute.all_scores(request, found)
-    stability = compute.stability_of(request) if compute.is_learnt(compute.seeded(request)) else None
-    panels = [
-        compute.weighed(
-            drawing_,
+def find_answers(
+    request: compute.Request,
+    drawing_: compute.Drawn,
+    methods: Sequence[str],
+    stability: compute.Stability | None = None,
+) -> list[Answer]:
+    """What these methods say. GNNExplainer is already learnt, the others take milliseconds."""
+    found = [(method, compute.said_by(request, method)) for method in methods]
+    return [
+        Answer(
+            method,
             timed.explanation,
-            name=method,
-            title=explaining_words.METHODS[method],
-            terms=explaining_words.TERMS,
-            lines=explaining_words.score_lines(score),
-            flips=stability.flips if stability and method == "gnnexplainer" else (),
-            replay=method == "gnnexplainer",
+            scores,
+            compute.weighed(
+                drawing_,
+                timed.explanation,
+                name=method,
+                title=explaining_words.METHODS[method],
+                terms=explaining_words.TERMS,
+                lines=explaining_words.score_lines(scores),
+                flips=stability.flips if stability else (),
+                replay=method == "gnnexplainer",
+            ),
         )
-        for (method, timed), score in zip(found, scores, strict=True)
+        for (method, timed), scores in zip(found, compute.all_scores(request, found), strict=True)
     ]
-    return Answers(
-        explanations=tuple((method, timed.explanation) for method, timed in found),
-        scores=scores[0],
-        stability=stability,
-        panels=tuple(panels),
-    )
 
 
 def show_why(card: compute.Card, request: compute.Request, drawing_: compute.Drawn, panel: Panel) -> None:
@@ -272,15 +276,15 @@ def show_network(
 
 
 def show_features_and_trust(
-    choice: state.Choice, facts: compute.TargetFacts, answers: Answers, trust: compute.Trust
+    request: compute.Request, facts: compute.TargetFacts, explanations: verdict.Explanations, trust: compute.Trust
 ) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.subheader("Features the prediction rests on")
-        verdict.show_features(choice.request, answers.explanations)
+        verdict.show_features(request, explanations)
     with right:
         st.subheader("How much is enough?")
-        verdict.show_sizes(facts, trust, choice.request.config.k_m)
+        verdict.show_sizes(facts, trust, request.config.k_m)
 
 
 def show_stability_later(request: compute.Request) -> None:

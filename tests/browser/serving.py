@@ -27,7 +27,7 @@ class Served:
 
 @contextmanager
 def serving(
-    log: Path, *, script: str = "dashboard/app.py", environment: dict[str, str] | None = None
+    log: Path, *, script: str = "dashboard/server.py", environment: dict[str, str] | None = None
 ) -> Iterator[Served]:
     """A server of its own, stopped at the end. It has no network: the address in the proxy settings refuses all."""
     with socket.socket() as free:

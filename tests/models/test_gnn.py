@@ -46,7 +46,7 @@ def hop_ordered(target, num_layers, x, edge_index, weight, types):
     return x[nodes], new_number[edge_index[:, edges]], weight[edges], types[edges], degree, prefixes
 
 
-@pytest.mark.parametrize(("kind", "jump"), itertools.product(KINDS, JUMPS))
+@pytest.mark.parametrize(("kind", "jump"), list(itertools.product(KINDS, JUMPS)))
 def test_prefixes_give_the_target_the_same_answer(kind, jump, inputs):
     model = network(kind, jump=jump, batch_norm=True)
     x, edge_index, weight, types = inputs
