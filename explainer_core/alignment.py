@@ -13,6 +13,8 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
+from explainer_core.device import one_thread
+
 RESTARTS = 32  # relaxed ones; 16 miss the best pairing of one graph in 50 at 18 nodes
 PLAIN_SHARE = 0.5  # as many again that are not relaxed: in dense graphs the relaxed ones end in too few places
 STEPS = 10  # of the relaxed assignment; 20 end in the same few places from every start
@@ -43,6 +45,7 @@ class Alignment:
     cost: float
 
 
+@one_thread()
 def align(
     pieces: Sequence[Piece], reference: Piece, *, anchors: int = 0, restarts: int = RESTARTS, seed: int = 0
 ) -> list[Alignment]:

@@ -1,7 +1,14 @@
-"""Where tensors live: cuda, else mps, else the processor."""
+"""Where tensors live: cuda, else mps, else the processor; and how many threads work on them."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 from threadpoolctl import threadpool_limits
+
+_lock = threading.Lock()
+_inside = _outside = 0  # how many are in one_thread() now, and how many threads torch had before the first came
 
 
 def pick_device() -> torch.device:
@@ -23,3 +30,25 @@ def use_one_thread() -> None:
     """For programs that serve: these tensors are small, and more threads only get in each other's way."""
     torch.set_num_threads(1)
     threadpool_limits(limits=1)  # numpy's own threads, for the layouts
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Inside, torch works on one thread; afterwards on as many as before.
+
+    Explaining is many steps on small tensors. More threads are no faster at it, and where anything else is running they
+    wait for each other and take four times as long.
+    """
+    global _inside, _outside
+    with _lock:
+        # the count is one for all Python threads: the first one in notes what it was, the last one out puts it back
+        _outside = _outside if _inside else torch.get_num_threads()
+        _inside += 1
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if not _inside:
+                torch.set_num_threads(_outside)

@@ -11,10 +11,11 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from explainer_core.config import ExplainConfig
+from explainer_core.device import one_thread
 from explainer_core.explanation import Explanation
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods import METHODS
-from explainer_core.methods.gnnexplainer import gnnexplainer_steps
+from explainer_core.methods.gnnexplainer import Step, gnnexplainer_steps
 from explainer_core.methods.problem import Problem, Weights, run, still
 from explainer_core.neighborhood import Computation, check_targets, computation_of, computations
 from explainer_core.refine import refine
@@ -79,8 +80,9 @@ def explain_many(
         seed=config.seed,
         budget=max(1, BATCH_EDGES // seeds),
     ):
-        case = _Case.make(model, data, piece, computation, config, method, target_class)
-        found += case.finished(METHODS[method](case.problem.repeated(seeds)), seeds)
+        with one_thread():
+            case = _Case.make(model, data, piece, computation, config, method, target_class)
+            found += case.finished(METHODS[method](case.problem.repeated(seeds)), seeds)
         if progress:
             progress(len(found), len(targets))
     return found
@@ -128,16 +130,18 @@ def explain_steps(
     config = ExplainConfig() if config is None else config
     _check_request(model, data, [target], "gnnexplainer")
     model = still(model)
-    computation = computation_of(data, [target], model.num_layers, max_edges=config.max_edges, seed=config.seed)
-    case = _Case.make(model, data, [target], computation, config, "gnnexplainer", target_class)
+    with one_thread():
+        computation = computation_of(data, [target], model.num_layers, max_edges=config.max_edges, seed=config.seed)
+        case = _Case.make(model, data, [target], computation, config, "gnnexplainer", target_class)
     history: list[dict[str, Tensor]] = []
     snapshots: list[tuple[int, Tensor]] = []
     distance = _snapshot_distance(config)
-    for step in gnnexplainer_steps(case.problem.repeated(config.seeds), every):
+    for step in _on_one_thread(gnnexplainer_steps(case.problem.repeated(config.seeds), every)):
         history.extend(step.terms)
         if step.number == 1 or step.number % distance == 0:
             snapshots.append((step.number, step.weights.edge))
 
+        @one_thread()
         def explanation(weights=step.weights, until=step.number) -> Explanation:
             return case.finished(weights, config.seeds, _curves(history[:until]), case.frames(snapshots, until))[0]
 
@@ -145,6 +149,16 @@ def explain_steps(
             return case.in_order(weights.edge)
 
         yield LearningStep(step.number, explanation, step.terms[-1], edge_weight)
+
+
+def _on_one_thread(steps: Iterator[Step]) -> Iterator[Step]:
+    """Between two steps the caller has as many threads as before."""
+    while True:
+        with one_thread():
+            step = next(steps, None)
+        if step is None:
+            return
+        yield step
 
 
 def _snapshot_distance(config: ExplainConfig) -> int:

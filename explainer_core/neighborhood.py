@@ -110,17 +110,18 @@ def computations(
     budget: int,
 ) -> Iterator[tuple[Sequence[Target], Computation]]:
     """The computation graphs of many targets, in pieces of about `budget` edges so that memory stays bounded."""
-    done, size = 0, min(8, len(targets))
+    done, size, shrunk = 0, 8, False
     while done < len(targets):
         piece = targets[done : done + size]
         computation = computation_of(data, piece, num_layers, max_edges=max_edges, seed=seed)
-        if computation.num_edges > 2 * budget and len(piece) > 1:
-            size = max(1, size // 2)
-            continue
-        yield piece, computation
-        done += len(piece)
         fitting = budget * len(piece) // max(computation.num_edges, 1)
-        size = max(1, min(fitting, 8 * len(piece)))
+        if computation.num_edges > 2 * budget and len(piece) > 1:
+            size, shrunk = max(1, len(piece) // 2), True
+        elif fitting >= 2 * len(piece) and done + len(piece) < len(targets) and not shrunk:
+            size = min(fitting, 8 * len(piece))  # much room is left: to cut again costs less than to learn once more
+        else:
+            yield piece, computation
+            done, size, shrunk = done + len(piece), max(1, min(fitting, 8 * len(piece))), False
 
 
 def computation_of(

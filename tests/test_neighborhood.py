@@ -304,6 +304,22 @@ def test_pieces_cover_all_targets_in_order_and_keep_to_their_budget(budget):
     assert list(computations(graph, [], 2, max_edges=ALL, budget=budget)) == []
 
 
+def test_targets_that_fit_together_are_one_piece():
+    ring = torch.stack([torch.arange(100), torch.arange(1, 101) % 100])
+    graph, targets = Graph(torch.ones(100, 1), ring), [Node(node) for node in range(100)]
+    assert [len(piece) for piece, _ in computations(graph, targets, 1, max_edges=ALL, budget=200)] == [100]
+
+
+def test_a_hub_among_light_targets_is_cut_off_and_the_others_stay_together():
+    """Without the hub all fit, with it none does: pieces must neither grow and shrink for ever nor fall to single ones."""
+    spokes = torch.stack([torch.arange(1, 500), torch.zeros(499, dtype=torch.int64)])
+    graph = Graph(torch.ones(600, 1), torch.cat([spokes, torch.tensor([[501, 502], [502, 503]])], 1))
+    targets = [Node(node) for node in [*range(510, 540), 0, *range(540, 580)]]
+    sizes = [len(piece) for piece, _ in computations(graph, targets, 1, max_edges=ALL, budget=100)]
+    assert sum(sizes) == len(targets)
+    assert len(sizes) <= 10
+
+
 def test_both_directions_of_an_edge_share_a_number_and_types_do_not():
     types = {"edge_types": torch.tensor([0, 0, 1, 1, 0]), "edge_type_names": ("a", "b")}
     graph = Graph(torch.ones(3, 1), torch.tensor([[0, 1, 0, 1, 1], [1, 0, 1, 0, 2]]), **types)

@@ -7,8 +7,9 @@ For each prediction, by Adam over edge logits M and feature logits F, with s = s
     + feat_size * mean g + feat_entropy * mean H(g)
     + laplacian * f^T L_S f
 
-size(t) rises over the run, so that first the useful edges are found and then the others are let go. Only the first
-term needs autograd; the gradients of the others are written out: d H(sigmoid(m)) / dm = -m s (1 - s).
+size(t) rises over the run, so that first the useful edges are found and then the others are let go. Only the network
+needs autograd; the other gradients are written out: d H(sigmoid(m)) / dm = -m s (1 - s), and that of the first term with
+respect to the logits is softmax - y.
 """
 
 from collections.abc import Iterator
@@ -148,14 +149,16 @@ class _Learner:
         gate = self.feature_logits  # (I, F) or (n, F); without variation in the features it stays as it is
         if self.learns_features:
             gate = gate.sigmoid().requires_grad_()
-        output = self.problem.logits(edge, self._filled(gate) if self.learns_features else None)
-        loss = -(self.goal * (output / self.config.temperature).log_softmax(-1)).sum(-1)  # (P,)
+        output = self.problem.logits_again(edge, self._filled(gate) if self.learns_features else None)
+        log_share = (output.detach() / self.config.temperature).log_softmax(-1)  # (P, C)
+        loss = -(self.goal * log_share).sum(-1)  # (P,)
         wanted = (edge, gate) if self.learns_features else (edge,)
         if not bool(torch.isfinite(loss).all()):
             raise ValueError(
                 f"the model must give finite numbers for every mask (got {loss.tolist()[:3]} at step {self.number})"
             )
-        edge_slope, *gate_slope = torch.autograd.grad(loss.sum(), wanted, allow_unused=True)
+        slope = (log_share.exp_() - self.goal) / self.config.temperature  # of the loss with respect to the logits
+        edge_slope, *gate_slope = torch.autograd.grad(output, wanted, slope, allow_unused=True)
         with torch.no_grad():
             size = self._size()
             terms = self._terms(loss, size, edge, gate) if with_terms else {}

@@ -34,6 +34,6 @@ def integrated_gradients(problem: Problem) -> Weights:
 
 def _slopes(problem: Problem, edge: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     edge, x = edge.clone().requires_grad_(), x.clone().requires_grad_()
-    loss = problem.loss(problem.logits(edge, x)).sum()
+    loss = problem.loss(problem.logits_again(edge, x)).sum()
     slopes = torch.autograd.grad(loss, (edge, x), allow_unused=True)
     return tuple(torch.zeros_like(of) if slope is None else slope for slope, of in zip(slopes, (edge, x), strict=True))

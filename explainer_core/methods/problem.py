@@ -1,13 +1,16 @@
 """A prediction to be explained: the model, the computation graphs, and the classes asked about."""
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
 
 from explainer_core.config import ExplainConfig
 from explainer_core.graph import one_hot_types
+from explainer_core.models.routes import Routes
 from explainer_core.neighborhood import Computation
 
 
@@ -29,6 +32,15 @@ class Problem:
     def logits(self, edge_weight: Tensor | None = None, x: Tensor | None = None) -> Tensor:
         """What the model says with these edge weights and features: (P, C)."""
         return run(self.model, self.computation, self.task, edge_weight, x)
+
+    def logits_again(self, edge_weight: Tensor, x: Tensor | None = None) -> Tensor:
+        """The same for a method that asks many times: the first time costs more, the others less."""
+        return run(self.model, self.computation, self.task, edge_weight, x, self._routes)
+
+    @cached_property
+    def _routes(self):
+        c = self.computation
+        return self.model.plan(c.edge_index, c.num_nodes, c.prefixes)
 
     def loss(self, logits: Tensor) -> Tensor:
         """-log P(y), or the cross-entropy with the predicted distribution: (P,)."""
@@ -90,15 +102,20 @@ class Weights:
 
 
 def run(
-    model, computation: Computation, task: str, edge_weight: Tensor | None = None, x: Tensor | None = None
+    model,
+    computation: Computation,
+    task: str,
+    edge_weight: Tensor | None = None,
+    x: Tensor | None = None,
+    routes: Sequence[Routes] | None = None,
 ) -> Tensor:
     """Logits of a model on computation graphs: (P, C)."""
     c = computation
     x = c.x if x is None else x
     if task == "graph":
         graphs = {"graph_of": c.node_instance, "num_graphs": c.num_instances}
-        return model(x, c.edge_index, edge_weight, edge_type=c.edge_types, **graphs)
-    settings = {"edge_type": c.edge_types, "degree": c.degree, "prefixes": c.prefixes}
+        return model(x, c.edge_index, edge_weight, edge_type=c.edge_types, routes=routes, **graphs)
+    settings = {"edge_type": c.edge_types, "degree": c.degree, "prefixes": c.prefixes, "routes": routes}
     if task == "link":
         z = model.embed(x, c.edge_index, edge_weight, **settings)
         return model.decode(z[0::2], z[1::2])

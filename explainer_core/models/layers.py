@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from explainer_core.models.routes import Routes
+
 
 @dataclass(frozen=True)
 class Wiring:
@@ -21,6 +23,14 @@ class Wiring:
     degree: Tensor  # (N,) in-degree in the whole graph
     edge_weight: Tensor | None = None  # (E,)
     edge_type: Tensor | None = None  # (E,) int64
+    routes: Routes | None = None  # the same edges planned, where many passes are to follow
+
+    def total(self, table: Tensor, weight: Tensor | None) -> Tensor:
+        """The weighted sum of the rows that each node's neighbours send, the weights (E,) or (E, heads): (num_out, D)."""
+        if self.routes is not None:
+            return self.routes.total(table, table.new_ones(len(self.source)) if weight is None else weight)
+        rows = table.index_select(0, self.source)  # (E, D)
+        return sum_by(self.head, rows if weight is None else scaled(rows, weight), self.num_out)
 
 
 class MessagePassing(nn.Module):
@@ -28,23 +38,16 @@ class MessagePassing(nn.Module):
 
     def forward(self, h: Tensor, wiring: Wiring) -> Tensor:
         state = self.transform(h)  # (N, D)
-        messages = self.message(state, wiring)  # (E, D)
-        if wiring.edge_weight is not None:
-            messages = messages * wiring.edge_weight.unsqueeze(-1)
-        received = self.aggregate(messages, wiring)  # (num_out, D)
+        received = self.hear(state, wiring)  # (num_out, D)
         return self.update(received, first_rows(state, wiring.num_out), wiring)
 
     def transform(self, h: Tensor) -> Tensor:
         """What a node prepares once for all its messages, and keeps as its own state."""
         return h
 
-    def message(self, state: Tensor, wiring: Wiring) -> Tensor:
-        """Msg: what each edge carries."""
-        return state.index_select(0, wiring.source)
-
-    def aggregate(self, messages: Tensor, wiring: Wiring) -> Tensor:
-        """Agg: what each node hears, summed over its edges."""
-        return sum_by(wiring.head, messages, wiring.num_out)
+    def hear(self, state: Tensor, wiring: Wiring) -> Tensor:
+        """Msg and Agg: what each node hears along its edges, weighted and summed."""
+        return wiring.total(state, wiring.edge_weight)
 
     def update(self, received: Tensor, own: Tensor, wiring: Wiring) -> Tensor:
         """Update: the node's next state from what it heard and its own state."""
@@ -59,24 +62,25 @@ class GCNLayer(MessagePassing):
         self.linear = nn.Linear(in_features, out_features, bias=False)
         self.bias = nn.Parameter(torch.zeros(out_features))
         self.normalize = normalize
-        # The weights may come before the sum or after it, to the same effect: messages are kept as narrow as they can be.
-        self.sums_first = in_features < out_features
+        # The weights may come before the sum or after it, to the same effect: messages are kept as narrow as they can be,
+        # and of equals the later is cheaper, since fewer nodes receive than send.
+        self.sums_first = in_features <= out_features
 
     def transform(self, h):
         return h if self.sums_first else self.linear(h)
 
-    def message(self, state, wiring):
-        messages = super().message(state, wiring)
+    def hear(self, state, wiring):
         if not self.normalize:
-            return messages
+            return super().hear(state, wiring)
         scale = (wiring.degree + 1).rsqrt()  # (N,): the own state counts as one more neighbour
-        return messages * (scale[wiring.source] * scale[wiring.head]).unsqueeze(-1)
+        share = scale[wiring.source] * scale[wiring.head]  # (E,)
+        return wiring.total(state, share if wiring.edge_weight is None else share * wiring.edge_weight)
 
     def update(self, received, own, wiring):
         if self.normalize:
             own = own / (wiring.degree[: wiring.num_out] + 1).unsqueeze(-1)
         total = received + own
-        return (self.linear(total) if self.sums_first else total) + self.bias
+        return nn.functional.linear(total, self.linear.weight, self.bias) if self.sums_first else total + self.bias
 
 
 class SAGELayer(MessagePassing):
@@ -88,11 +92,12 @@ class SAGELayer(MessagePassing):
         self.own = nn.Linear(in_features, out_features, bias=False)
         self.normalize = normalize
 
-    def aggregate(self, messages, wiring):
+    def hear(self, state, wiring):
+        total = super().hear(state, wiring)
         if not self.normalize:
-            return super().aggregate(messages, wiring)
+            return total
         # divided by the number of edges, not by their weights: a masked edge falls silent, the others do not get louder
-        return super().aggregate(messages, wiring) / wiring.degree[: wiring.num_out].clamp(min=1).unsqueeze(-1)
+        return total / wiring.degree[: wiring.num_out].clamp(min=1).unsqueeze(-1)
 
     def update(self, received, own, wiring):
         return self.neighbors(received) + self.own(own)
@@ -158,20 +163,14 @@ class GATLayer(MessagePassing):
         state = self.transform(h)
         on_edge, on_self = self.attention(state, wiring)
         weight = on_edge if wiring.edge_weight is None else on_edge * wiring.edge_weight.unsqueeze(-1)
-        messages = self._scaled(self.message(state, wiring), weight)
-        own = self._scaled(state[: wiring.num_out], on_self)
-        return self.update(self.aggregate(messages, wiring), own, wiring), on_edge
+        own = scaled(state[: wiring.num_out], on_self)
+        return self.update(wiring.total(state, weight), own, wiring), on_edge
 
     def update(self, received, own, wiring):
         return received + own + self.bias
 
     def _score(self, raw: Tensor) -> Tensor:
         return nn.functional.leaky_relu(raw, self.slope)
-
-    def _scaled(self, values: Tensor, weight: Tensor) -> Tensor:
-        """Each head's part of the values times that head's weight."""
-        width = values.shape[1] // weight.shape[1]  # not -1, which torch cannot work out where there are no edges
-        return (values.view(*weight.shape, width) * weight.unsqueeze(-1)).flatten(1)
 
 
 class GatedLayer(MessagePassing):
@@ -187,8 +186,8 @@ class GatedLayer(MessagePassing):
     def transform(self, h):
         return nn.functional.pad(h, (0, self.cell.hidden_size - h.shape[1]))
 
-    def message(self, state, wiring):
-        return self.linear(state).index_select(0, wiring.source)
+    def hear(self, state, wiring):
+        return super().hear(self.linear(state), wiring)
 
     def update(self, received, own, wiring):
         return self.cell(received, own)
@@ -203,7 +202,7 @@ class RelationalLayer(MessagePassing):
         self.own = nn.Linear(in_features, out_features)
         nn.init.xavier_uniform_(self.weight)
 
-    def message(self, state, wiring):
+    def hear(self, state, wiring):
         if wiring.edge_type is None:
             raise ValueError("a relational network needs the type of every edge (got none); pass edge_type")
         num_types, num_nodes = self.weight.shape[0], state.shape[0]
@@ -211,10 +210,19 @@ class RelationalLayer(MessagePassing):
         kind = wiring.head * num_types + wiring.edge_type  # (E,): the receiving node and the type
         count = torch.bincount(kind, minlength=wiring.num_out * num_types)
         messages = of_type.index_select(0, wiring.edge_type * num_nodes + wiring.source)
-        return messages / count[kind].unsqueeze(-1)
+        share = 1 / count[kind] if wiring.edge_weight is None else wiring.edge_weight / count[kind]
+        return sum_by(wiring.head, scaled(messages, share), wiring.num_out)
 
     def update(self, received, own, wiring):
         return received + self.own(own)
+
+
+def scaled(rows: Tensor, weight: Tensor) -> Tensor:
+    """Each row times its weight, (E,), or each head's part of it times that head's weight, (E, heads)."""
+    if weight.ndim == 1:
+        return rows * weight.unsqueeze(-1)
+    width = rows.shape[1] // weight.shape[1]  # not -1, which torch cannot work out where there are no edges
+    return (rows.view(*weight.shape, width) * weight.unsqueeze(-1)).flatten(1)
 
 
 def sum_by(index: Tensor, values: Tensor, size: int) -> Tensor:

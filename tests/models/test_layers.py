@@ -179,11 +179,13 @@ def test_weights_of_zero_leave_each_node_its_own_state(name, data):
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_messages_are_linear_in_their_weight(name, data):
-    """With one edge at weight w and all others at zero, what Agg hands on grows in proportion to w."""
+    """With one edge at weight w and all others at zero, what Update is handed grows in proportion to w."""
     x, edge_index, _, types = data
     layer = LAYERS[name]()
     heard = []
-    layer.aggregate = lambda messages, wiring, plain=layer.aggregate: heard.append(plain(messages, wiring)) or heard[-1]
+    layer.update = lambda received, own, wiring, plain=layer.update: (
+        heard.append(received) or plain(received, own, wiring)
+    )
     for weight in (0.5, 1.0):
         only = torch.zeros(EDGES)
         only[7] = weight
