@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from dashboard.compute import Scores, Stability, TargetFacts, Trust
 
+MUCH_MORE = 2  # times K_M that are kept call for a word
+
 METHODS = {
     "gnnexplainer": "GNNExplainer",
     "gradient": "Gradient",
@@ -75,6 +77,14 @@ def score_lines(scores: Scores) -> tuple[str, ...]:
     first += [f"fidelity+ {_signed(judged.fidelity_plus)}", f"fidelity− {_signed(judged.fidelity_minus)}"]
     second = [f"sparsity {percent(judged.sparsity)}", seconds(scores.seconds)]
     return " · ".join(first), " · ".join(second)
+
+
+def size_lines(kept: int, k_m: int, unit: str, kind: str) -> tuple[str, ...]:
+    """Why far more is kept than K_M says, where it is: the paper's rule has one threshold for all edges."""
+    if kept < MUCH_MORE * k_m:
+        return ()
+    why = "all weigh at least what joins them to the target" if kind in ("node", "link") else "all join at one weight"
+    return (f"keeps {kept:,} {unit}, not {k_m}: {why}",)
 
 
 def verdict(facts: TargetFacts, scores: Scores, k_m: int, unit: str) -> str:

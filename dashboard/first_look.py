@@ -13,16 +13,16 @@ class FirstLook:
 
 
 FIRST_LOOKS = {
-    "ba_shapes": FirstLook(576, 6, "edges"),  # a house has six edges
-    "ba_community": FirstLook(1277, 6, "edges"),
-    "tree_cycles": FirstLook(853, 6),  # a ring of six nodes
+    "ba_shapes": FirstLook(414, 5),  # a house has five nodes
+    "ba_community": FirstLook(449, 6, "edges"),  # and six edges
+    "tree_cycles": FirstLook(721, 6),  # a ring of six nodes
     "tree_grid": FirstLook(614, 12, "edges"),  # a grid of three by three has twelve
-    "karate": FirstLook(19, 6),
-    "les_miserables": FirstLook((73, 48), 8),  # Valjean and Marguerite
-    "mutagenicity": FirstLook(678, 6),
-    "mutag": FirstLook(98, 6),
-    "reddit_binary": FirstLook(1673, 12),
-    "cora": FirstLook(2252, 8),
+    "karate": FirstLook(19, 3),
+    "les_miserables": FirstLook((31, 55), 8),  # Gavroche and Mme Hucheloup
+    "mutagenicity": FirstLook(1262, 6),
+    "mutag": FirstLook(12, 12),
+    "reddit_binary": FirstLook(1665, 12),
+    "cora": FirstLook(1333, 8),
     "molecules": FirstLook(3, 6),  # 4-nitroquinoline 1-oxide
 }
 FALLBACK = FirstLook(0, 6)

@@ -27,7 +27,7 @@ EITHER = Theme("none", "currentColor", WEIGHTS)  # on a ground nobody told us
 
 SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 RADIUS = 6  # of a node, in the units of a Picture
-LABELS_AT_MOST = 40  # with more, only those of the explanation are written
+LABELS_AT_MOST = 40  # with more, only those of the explanation are written; if even these are more, the target's alone
 
 
 class Pen(NamedTuple):
@@ -77,7 +77,7 @@ def forming_edge_marks(picture: Picture, panel: Panel, pen: Pen) -> list[str]:
 
 def _kept_edge(picture: Picture, i: int, weight: float, flips: bool, twin: bool, pen: Pen) -> list[str]:
     width = _width(weight, pen)
-    opacity = f"{0.4 + 0.6 * weight:.2f}"
+    opacity = f"{0.6 + 0.4 * weight:.2f}"
     look = {"cls": "gx-weight", "stroke": pen.theme.accent, "stroke_width": width, "stroke_opacity": opacity}
     if flips:
         look |= {"stroke_linecap": "round", "stroke_dasharray": f"0 {number(max(4 * pen.grow, 1.8 * width))}"}
@@ -144,8 +144,9 @@ def _names(picture: Picture, panel: Panel, bold: set[int], pen: Pen) -> list[str
     """Labels on top: the target's first, then the explanation's, then others, as long as none lie on one another."""
     matters = bold if panel.weights is not None else set(picture.targets)
     names = {i: shortened(label, 18) for i, label in enumerate(picture.labels) if label and pen.labels}
-    if len(names) > LABELS_AT_MOST:
-        names = {i: name for i, name in names.items() if i in matters}
+    for some in (matters, set(picture.targets)):
+        if len(names) > LABELS_AT_MOST:
+            names = {i: name for i, name in names.items() if i in some}
     taken, out = [], []
     for i in sorted(names, key=lambda i: (i not in picture.targets, i not in matters, i)):
         x, y = picture.x[i], picture.y[i] + (25 if i in picture.targets else 19) * pen.grow
@@ -216,7 +217,8 @@ def haloed_text(text: str, x: float, y: float, fill: str, name: str, pen: Pen) -
 
 
 def _width(weight: float, pen: Pen) -> float:
-    return (1.5 + 5 * weight) * pen.grow
+    """What is kept is seen at a glance, however little of the mask it holds."""
+    return (2.6 + 3.9 * weight) * pen.grow
 
 
 def kept_weights(panel: Panel) -> dict[int, float]:

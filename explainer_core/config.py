@@ -13,9 +13,9 @@ def knob(default, *, low=None, high=None, choices=None, help: str):
 class ExplainConfig:
     """The settings of one explanation. The objective they weigh is in methods/gnnexplainer.py."""
 
-    k_m: int = knob(6, low=1, high=200, help="K_M: how large the explanation subgraph may be")
+    k_m: int = knob(6, low=1, high=50, help="K_M: how large the explanation subgraph may be")
     k_m_unit: str = knob("nodes", choices=("nodes", "edges"), help="What K_M counts")
-    k_f: int = knob(5, low=1, high=200, help="K_F: how many features the explanation keeps")
+    k_f: int = knob(5, low=1, high=50, help="K_F: how many features the explanation keeps")
     connected: bool = knob(True, help="Keep only the part that hangs together around the target")
     refine: bool = knob(
         True, help="Exchange edges, one or two at a time, where the subgraph alone would lose the prediction"

@@ -56,8 +56,8 @@ def test_a_number_outside_its_range_is_refused(name, side):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"k_m": 0}, r"k_m must be 1 to 200 \(got 0\)"),
-        ({"k_f": 201}, r"k_f must be 1 to 200 \(got 201\)"),
+        ({"k_m": 0}, r"k_m must be 1 to 50 \(got 0\)"),
+        ({"k_f": 51}, r"k_f must be 1 to 50 \(got 51\)"),
         ({"entropy": -0.5}, r"entropy must be 0 to 5 \(got -0.5\)"),
         ({"steps": 2001}, r"steps must be 1 to 2,?000 \(got 2001\)"),
         ({"seed": -1}, r"seed must be 0 to 2,?147,?483,?647 \(got -1\)"),

@@ -113,10 +113,10 @@ def show_links(card: compute.Card, height: int) -> None:
         on_select=partial(state.row_chosen, f"links_{kind}", pairs),
         selection_mode="single-row",
         column_config={
-            "one": "One end",
-            "other": "Other end",
-            "joined": st.column_config.CheckboxColumn("Joined", width="small"),
-            "score": st.column_config.ProgressColumn("Score", min_value=0, max_value=100, format="%.1f %%"),
+            "one": st.column_config.TextColumn("One end", width=95),
+            "other": st.column_config.TextColumn("Other end", width=95),
+            "joined": st.column_config.CheckboxColumn("Joined", width=65),
+            "score": st.column_config.ProgressColumn("Score", min_value=0, max_value=100, format="%.1f %%", width=115),
         },
         alt="Pairs of nodes, whether they are joined, and the score the network gives",
     )

@@ -154,7 +154,7 @@ def show_neighbourhood(card: compute.Card, choice: state.Choice, drawing_: compu
     request = choice.request
     title, remark = {
         "node": ("Click a node to explain it", f"coloured by {compute.COLOURS[choice.colour]}"),
-        "link": ("Click a node to move the link's second end", "rings mark the two ends"),
+        "link": ("Click a node to move the second end", "rings mark the two ends"),
     }.get(request.kind, ("The whole graph", "the prediction is about all of it"))
     part = explaining_words.shown_part(len(drawing_.picture.nodes), drawing_.nodes_in_all, request.kind)
     panel = Panel("neighbourhood", title, (f"{part}, {drawing_.edges_in_all:,} edges", remark))
@@ -228,13 +228,19 @@ def find_answers(
                 name=method,
                 title=explaining_words.METHODS[method],
                 terms=explaining_words.TERMS,
-                lines=explaining_words.score_lines(scores),
+                lines=panel_lines(request, timed.explanation, scores),
                 flips=stability.flips if stability else (),
                 replay=method == "gnnexplainer",
             ),
         )
         for (method, timed), scores in zip(found, compute.all_scores(request, found), strict=True)
     ]
+
+
+def panel_lines(request: compute.Request, explanation: compute.Explanation, scores: compute.Scores) -> tuple[str, ...]:
+    kept, (k_m, unit) = explanation.subgraph(), (request.config.k_m, request.config.k_m_unit)
+    size = len(kept.nodes if unit == "nodes" else kept.edges)
+    return explaining_words.score_lines(scores) + explaining_words.size_lines(size, k_m, unit, request.kind)
 
 
 def show_why(card: compute.Card, request: compute.Request, drawing_: compute.Drawn, panel: Panel) -> None:

@@ -61,7 +61,7 @@ def choose_class(card: compute.Card, complaints: list[str]) -> compute.ClassRequ
         help="How many explanations are aligned with that of the most typical member.",
     )
     config = state.config_from_address(card.dataset, complaints.append)
-    controls.knob("k_m", config, default, 50)
+    controls.knob("k_m", config, default)
     controls.knob("k_m_unit", config, default)
     return compute.ClassRequest(card.dataset, card.model, label, instances, config)
 

@@ -83,7 +83,7 @@ def test_kept_edges_are_wider_and_deeper_the_heavier_they_are():
     kept = all_of(text, "line", "gx-weight")
     widths = [float(line.get("stroke-width")) for line in kept]
     depths = [float(line.get("stroke-opacity")) for line in kept]
-    assert widths == pytest.approx([3.5 * GROWN, 5 * GROWN, 6.5 * GROWN], abs=0.05)  # 1.5 + 5 weight
+    assert widths == pytest.approx([(2.6 + 3.9 * weight) * GROWN for weight in (0.4, 0.7, 1.0)], abs=0.05)
     assert depths == sorted(depths)
     assert {line.get("stroke") for line in kept} == {"#0072B2"}
     (faint,) = [path for path in all_of(text, "path") if path.get("fill") == "none"]
@@ -191,7 +191,7 @@ def test_an_edge_to_itself_is_a_loop_and_a_weight_that_is_no_number_is_nothing()
     (loop,) = all_of(text, "path", "gx-weight")
     assert "a" in loop.get("d")
     (line,) = all_of(text, "line", "gx-weight")
-    assert float(line.get("stroke-width")) == pytest.approx(1.5 * GROWN, abs=0.05)
+    assert float(line.get("stroke-width")) == pytest.approx(2.6 * GROWN, abs=0.05)
 
 
 def test_every_node_lies_inside_the_view_under_the_heading():

@@ -83,6 +83,13 @@ def test_scores_have_a_true_minus_and_no_minus_zero():
     assert words.score_lines(scores(kept=0.921))[0] == "fidelity+ 0.62 · fidelity− 0.00"  # −0.001 is nothing
 
 
+def test_a_part_far_larger_than_asked_for_comes_with_its_reason():
+    assert words.size_lines(7, 6, "edges", "node") == ()
+    (line,) = words.size_lines(1569, 6, "edges", "node")
+    assert line.startswith("keeps 1,569 edges, not 6: ")
+    assert words.size_lines(30, 6, "nodes", "graph") != words.size_lines(30, 6, "nodes", "link")
+
+
 def test_what_is_nearly_certain_is_not_said_to_be_as_sure_as_what_is():
     assert words.percent(0.997) != words.percent(1.0)
     assert words.percent(0.003) != words.percent(0.0)

@@ -140,7 +140,8 @@ function edgeStyle(brush, edge) {
   if (!look.weights) return { width: 1.3 * grow, colour: theme.edge };
   const weight = brush.weight(edge), thin = Math.min(grow, 1.4);
   if (look.forming) return { width: (0.8 + 5.7 * weight) * thin, colour: mix(theme.accent, theme.faint, weight), strong: weight > 0.5 };
-  if (brush.isKept(edge)) return { width: (1.5 + 5 * weight) * thin, colour: mix(theme.accent, theme.ground, 0.4 + 0.6 * weight), strong: true };
+  // what is kept is seen at a glance, however little of the mask it holds
+  if (brush.isKept(edge)) return { width: (2.6 + 3.9 * weight) * thin, colour: mix(theme.accent, theme.ground, 0.6 + 0.4 * weight), strong: true };
   return { width: (0.8 + 1.8 * weight) * thin, colour: theme.faint };
 }
 
