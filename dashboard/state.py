@@ -5,7 +5,7 @@ the change goes to the address. So a link, the back button, a click and a slider
 bound to the address by Streamlit would put titles in it, and drop a bad value in silence.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, fields
 from urllib.parse import urlencode
 
@@ -332,7 +332,7 @@ def methods_to_address() -> None:
 # Runs the user stopped
 
 
-def stop(request: Request) -> None:
+def stop(request: Hashable) -> None:
     st.session_state[_STOPPED] = request
 
 
@@ -340,7 +340,7 @@ def go_on() -> None:
     st.session_state.pop(_STOPPED, None)
 
 
-def is_stopped(request: Request) -> bool:
+def is_stopped(request: Hashable) -> bool:
     return st.session_state.get(_STOPPED) == request
 
 

@@ -166,29 +166,38 @@ def show_members(request: compute.ClassRequest, prototype: compute.Prototype) ->
 
 
 def show_all_classes(request: compute.ClassRequest, names: tuple[str, ...]) -> None:
+    """The prototypes of all classes in a row, which grows class by class once the page stands."""
     st.subheader("All classes")
     cards = compute.class_cards(request, names)
     gallery_view("classes", cards, selected=request.label, on_click=partial(state.class_clicked, "classes"))
     missing = [label for label in range(len(names)) if label not in {card.id for card in cards}]
-    if missing and st.button("Draw the other classes too", icon=":material/grid_view:"):
-        draw_others(request, missing)
-        st.rerun()
+    row = ("all classes", compute.with_label(request, 0))
+    if not missing:
+        return
+    if state.is_stopped(row):
+        st.button("Draw the other classes too", icon=":material/grid_view:", on_click=state.go_on)
+        return
+    stop = st.empty()
+    stop.button("Leave the others out", icon=":material/stop:", on_click=state.stop, args=(row,))
+    for label in missing:
+        draw_class(compute.with_label(request, label), names[label])
+    stop.empty()
 
 
-def draw_others(request: compute.ClassRequest, missing: list[int]) -> None:
-    bar = st.progress(0.0)
-    for place, label in enumerate(missing):
+def draw_class(request: compute.ClassRequest, name: str) -> None:
+    """One more for the row; a class without members the network gets right is told of, and left out."""
+    bar = st.progress(0.0, text=for_markdown(f"“{name}”: finding its members"))
 
-        def progress(done: int, total: int, so_far, place: int = place) -> None:
-            bar.progress(
-                (place + done / total) / len(missing),
-                text=f"Class {place + 1} of {len(missing)}: {done} of {total} members",
-            )
+    def progress(done: int, total: int, _) -> None:
+        bar.progress(done / total, text=for_markdown(f"“{name}”: {done} of {total} members explained"))
 
-        try:
-            compute.make_prototype(compute.with_label(request, label), progress)
-        except ValueError as error:  # a class without members the network gets right
-            st.warning(sentence(error))
+    try:
+        compute.make_prototype(request, progress)
+    except ValueError as error:
+        bar.empty()
+        st.warning(sentence(error))
+        return
+    st.rerun()
 
 
 show()

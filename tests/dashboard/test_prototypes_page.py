@@ -85,6 +85,34 @@ def test_a_class_without_members_is_one_sentence(monkeypatch):
     assert texts(app.error) == "A class needs members (got none)."
 
 
+def test_all_classes_come_to_stand_in_a_row_and_one_without_members_is_left_out_with_a_word(monkeypatch):
+    make = compute.make_prototype
+
+    def without_the_officer(request, progress):
+        if request.label == 1:
+            raise ValueError("a class needs members (got none)")
+        return make(request, progress)
+
+    monkeypatch.setattr(compute, "make_prototype", without_the_officer)
+    app = opened("karate", label=0, seed=78)
+    assert texts(app.warning) == "A class needs members (got none)."
+    assert compute.found_prototype(request_for("karate", 1, seed=78)) is None
+    monkeypatch.undo()
+    opened("karate", label=0, seed=78)
+    assert compute.found_prototype(request_for("karate", 1, seed=78)) is not None
+
+
+def test_the_row_is_left_alone_once_it_is_stopped():
+    app = AppTest.from_file(str(APP), default_timeout=120)
+    app.query_params.update(QUICK | {"dataset": "karate", "label": "0", "seed": "79"})
+    app.session_state["stopped run"] = ("all classes", request_for("karate", 0, seed=79))
+    app.run()
+    assert compute.found_prototype(request_for("karate", 1, seed=79)) is None
+    next(button for button in app.button if button.label == "Draw the other classes too").click()
+    app.run()
+    assert compute.found_prototype(request_for("karate", 1, seed=79)) is not None
+
+
 def test_a_stopped_run_can_be_started_again():
     app = AppTest.from_file(str(APP), default_timeout=120)
     app.query_params.update(QUICK | {"dataset": "karate", "label": "0", "seed": "5"})
