@@ -9,8 +9,8 @@ import torch
 import explainer_core as xc
 from benchmarks import figures
 from benchmarks.pyg_peer import explain_node, explain_node_locally, pyg_explainer
+from explainer_core.cases import Case
 from explainer_core.datasets.download import DataUnavailable
-from explainer_core.explaining import _Case
 from explainer_core.methods.gnnexplainer import _Learner
 from explainer_core.models import GNN, ModelSpec
 from explainer_core.neighborhood import computation_of
@@ -99,7 +99,7 @@ def _step(report) -> None:
     graph = xc.load_dataset("ba_shapes")
     model, target = three_layers(graph), [xc.Node(500)]
     computation = computation_of(graph, target, model.num_layers, max_edges=200_000)
-    case = _Case.make(model, graph, target, computation, xc.ExplainConfig(steps=2000), "gnnexplainer", "predicted")
+    case = Case.make(model, graph, target, computation, xc.ExplainConfig(steps=2000), "gnnexplainer", "predicted")
     weight = torch.ones(computation.num_edges, requires_grad=True)
     learner = _Learner(case.problem)
 

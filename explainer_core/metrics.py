@@ -14,7 +14,7 @@ from explainer_core.extraction import Subgraph
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods.problem import run, still
 from explainer_core.neighborhood import computations
-from explainer_core.targets import Link, Node, WholeGraph
+from explainer_core.targets import TASKS, Node, WholeGraph
 
 # What counts as right, and how it is added up:
 # paper         the edges of the node's own motif; all edges of all explanations ranked together
@@ -167,8 +167,7 @@ def probabilities_with(
         wanted = np.concatenate(masks[done : done + len(piece)])
         weight = torch.empty(computation.num_edges)
         weight[computation.edge_instance.argsort(stable=True)] = torch.from_numpy(wanted).float()
-        task = {Node: "node", WholeGraph: "graph", Link: "link"}[type(piece[0])]
-        logits = run(model, computation.to(device), task, weight.to(device))
+        logits = run(model, computation.to(device), TASKS[type(piece[0])], weight.to(device))
         found.append(logits.double().softmax(-1).cpu().numpy())  # in float32 a sure class rounds to one
         done += len(piece)
     return np.concatenate(found)

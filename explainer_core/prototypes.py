@@ -11,14 +11,14 @@ from torch import nn
 
 from explainer_core.alignment import Piece, align, laid, pairing_cost, random_pairing
 from explainer_core.config import ExplainConfig
-from explainer_core.explaining import TASKS, explain_many
+from explainer_core.explaining import explain_many
 from explainer_core.explanation import Explanation
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.neighborhood import check_targets
 from explainer_core.predictions import Predictions, predictions
 from explainer_core.prototype_fields import Member, Prototype, compared_member, laid_out
 from explainer_core.prototype_parts import Part, feature_scale
-from explainer_core.targets import Link, Node, Target, WholeGraph
+from explainer_core.targets import TASKS, Link, Node, Target, WholeGraph
 
 # Members done, members in all, and the prototype of those that are done, worked out when called. May raise to stop.
 Progress = Callable[[int, int, Callable[[], Prototype]], None]

@@ -26,3 +26,4 @@ class Link:
 
 
 Target = Node | WholeGraph | Link
+TASKS = {Node: "node", WholeGraph: "graph", Link: "link"}  # the task of a model that predicts it

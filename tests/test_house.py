@@ -14,7 +14,7 @@ STOREYS = (
     {"tasks", "training", "pretrained", "recipes", "cards", "methods", "explanation", "predictions"},
     {"metrics"},
     {"refine", "trust"},
-    {"explaining"},
+    {"cases", "explaining"},
     {"alignment", "prototype_parts", "prototype_fields", "prototypes"},
     {"__init__", "__main__"},
 )
