@@ -21,6 +21,7 @@ from explainer_core.prototype_parts import Part, feature_scale
 from explainer_core.targets import TASKS, Link, Node, Target, WholeGraph
 
 # Members done, members in all, and the prototype of those that are done, worked out when called. May raise to stop.
+# Once all are done it goes on being called while several shapes are looked for.
 Progress = Callable[[int, int, Callable[[], Prototype]], None]
 STEPS_SHOWN = 10  # how often a prototype that is being watched grows
 TRIES, TRIES_OF_HALVES = 4, 2  # of aligning all members, or those of a part; and in each of them
@@ -66,7 +67,8 @@ def prototype(
     for first in range(0, len(chosen), step):
         found += explain(targets=chosen[first : first + step])
         progress(len(found), len(chosen), partial(join, tuple(found), clusters=1))
-    return join(found, clusters=clusters)
+    breath = partial(progress, len(found), len(chosen), partial(join, tuple(found), clusters=1))
+    return join(found, clusters=clusters, breath=breath)
 
 
 def _check_request(label, instances, clusters, num_classes: int) -> None:
@@ -141,17 +143,19 @@ def join_explanations(
     clusters: int | str = "auto",
     seed: int = 0,
     keep_reference: bool = False,
+    breath: Callable[[], None] = lambda: None,
 ) -> Prototype:
     """The prototype of explanations that are there already, by any method. The first is the reference.
 
     One without edges shows nothing that others could be laid over: unless it was asked for, the next takes its place.
+    `breath` is called between alignments, and may raise to stop.
     """
     if not explanations:
         raise ValueError("a prototype needs at least one explanation (got none)")
     if clusters != "auto" and clusters > len(explanations):
         raise ValueError(f"clusters must be at most the number of members, {len(explanations)} (got {clusters})")
     parts = tuple(Part.of(explanation, data) for explanation in explanations)
-    joint = _Joint(parts, feature_scale(parts), label, seed)
+    joint = _Joint(parts, feature_scale(parts), label, seed, breath)
     first = 0 if keep_reference else next((i for i, part in enumerate(parts) if part.edges), 0)
     whole = joint.shape(np.arange(len(parts)), first)
     return replace(whole, clusters=joint.shapes(whole, clusters))
@@ -177,6 +181,7 @@ class _Joint:
     scale: np.ndarray | None
     label: int | None
     seed: int
+    breath: Callable[[], None]
 
     @cached_property
     def pieces(self) -> list[Piece]:
@@ -188,6 +193,7 @@ class _Joint:
 
     def shape(self, chosen: np.ndarray, first: int, tries: int = TRIES) -> Prototype:
         """The prototype of the chosen parts, aligned first with one of them and then with what they share."""
+        self.breath()
         parts, pieces = ([some[i] for i in chosen] for some in (self.parts, self.pieces))
         found, _ = _aligned(pieces, self.pieces[first], self.anchors, self.seed, tries)
         found = _shared_roles(pieces, found, self.anchors)
@@ -253,6 +259,7 @@ class _Joint:
         half, pieces = AgglomerativeClustering(2).fit_predict(vectors), [self.pieces[i] for i in chosen]
         costs = []
         for side in (0, 1):
+            self.breath()
             own = np.flatnonzero(half == side)
             middle = own[np.abs(vectors[own] - np.median(vectors[own], axis=0)).sum(1).argmin()]
             centre = _aligned([pieces[i] for i in own], pieces[middle], self.anchors, self.seed, tries=1)[1]

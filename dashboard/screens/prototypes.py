@@ -106,8 +106,9 @@ def grown(request: compute.ClassRequest) -> compute.Prototype | None:
 
     def progress(done: int, total: int, so_far) -> None:
         nonlocal shown_at
-        bar.progress(done / total, text=f"{done} of {total} members explained and aligned")
-        if time.monotonic() - shown_at > BREATH:
+        now = f"{done} of {total} members explained and aligned" if done < total else "Looking for what they share"
+        bar.progress(done / total, text=now)
+        if done < total and time.monotonic() - shown_at > BREATH:
             dark = st.context.theme.type == "dark"
             picture.image(
                 drawing.svg(*compute.prototype_picture(request, so_far()), dark=dark, title=False, height=360)
