@@ -28,6 +28,7 @@ NEWCOMERS = 15  # how many of the heaviest edges that touch the subgraph may com
 LEAVERS = 20  # how many of the lightest edges may leave two at a time; one at a time all may
 PAIRS = 2000  # double exchanges tried at most, those that cost the least weight first
 PAIR_EDGES = 20_000  # and so many edges in all, where each has to be judged within its whole computation graph
+CELLS = 500_000  # options times edges at most: ties may keep thousands of edges, and each exchange lists them all
 # An exchange that does not yet bring the class back must raise its probability by this share at least. A share,
 # because far from the class a thousandfold gain is still next to nothing.
 LEAST_GAIN = 0.01
@@ -117,12 +118,14 @@ class _Core:
         newcomers = self._newcomers(at_once)
         self.edges = [*self.kept, *newcomers]
         weight = np.array([self.weight[edge] for edge in self.edges])
+        bound = max(1, CELLS // max(1, len(self.edges)))
+        limit = bound if limit is None else min(limit, bound)
         places = range(len(self.kept), len(self.edges))
         leave, come = (
             np.array(list(combinations(some, at_once)), dtype=int).reshape(-1, at_once) for some in (out_of, places)
         )
         cost = weight[leave].sum(1)[:, None] - weight[come].sum(1)  # (leave, come)
-        cheapest = cost.ravel().argsort(kind="stable")[: None if limit is None else 4 * limit]
+        cheapest = cost.ravel().argsort(kind="stable")[: 4 * limit]
         row, (out, new) = np.arange(len(cheapest))[:, None], np.divmod(cheapest, max(1, len(come)))
         options = np.repeat([np.arange(len(self.edges)) < len(self.kept)], len(row), axis=0)
         options[row, leave[out]], options[row, come[new]] = False, True

@@ -15,7 +15,7 @@ from explainer_core.datasets.registry import load_dataset
 from explainer_core.explaining import explain, explain_many
 from explainer_core.graph import Graph, undirected
 from explainer_core.pretrained import load_pretrained
-from explainer_core.refine import LOCAL_KINDS, _Core, _judge_alone, _judge_in_place, _reach, refine
+from explainer_core.refine import CELLS, LOCAL_KINDS, PAIRS, _Core, _judge_alone, _judge_in_place, _reach, refine
 from explainer_core.targets import Node
 
 SETTINGS = ExplainConfig(steps=5, k_m=4, k_m_unit="edges", refine=False)
@@ -180,3 +180,16 @@ def test_a_ring_is_closed_where_k_m_counts_nodes():
     assert nx.is_isomorphic(kept, nx.cycle_graph(6))
     assert metrics.faithfulness(model, graph, [why])[0].keeps_class
     assert len(explain(model, graph, Node(598), ExplainConfig(k_m=6, refine=False)).subgraph().edges) == 5
+
+
+def test_ties_that_keep_thousands_of_edges_do_not_fill_the_memory():
+    """A hub whose 2,000 edges all weigh the same, and a few lighter ones that could take their place."""
+    spokes = torch.tensor([(0, leaf) for leaf in range(1, 2001)] + [(leaf, 2000 + leaf) for leaf in range(1, 21)])
+    graph = Graph(torch.ones(2021, 5), undirected(spokes))
+    found = explain(network(), graph, Node(0), SETTINGS, "proximity")
+    heavy = (found.edge_index == 0).any(0)
+    core = _Core(replace(found, edge_weight=np.where(heavy, 1.0, 0.1)))
+    assert len(core.kept) == 2000
+    for offer in (core.list_exchanges, lambda: core.list_double_exchanges(PAIRS)):
+        offer()
+        assert 0 < core.options.size <= CELLS
