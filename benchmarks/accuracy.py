@@ -1,7 +1,7 @@
 """How good explanations are: edge AUC against planted motifs, and faithfulness of the subgraph that is cut out.
 
 One set of explainer settings for all data sets: the defaults of ExplainConfig, with K_M at the size of the motif.
-They were chosen on graph seeds 0 to 4, but for what the README says. Reported are seeds 11 to 15, with a network trained anew on each, and the
+They were chosen on graph seeds 0 to 5, but for what the README says. Reported are seeds 11 to 15, with a network trained anew on each, and the
 shipped networks.
 """
 
