@@ -28,7 +28,7 @@ LABELS = {
     "k_m": "Size of the explanation, K_M",
     "k_m_unit": "K_M counts",
     "k_f": "Features kept, K_F",
-    "connected": "Keep one connected part",
+    "connected": "One connected part",
     "refine": "Repair the subgraph",
     "size": "Fewer edges (size)",
     "size_start": "Size weight at the start",
@@ -61,6 +61,10 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def seconds(value: float) -> str:
     return f"{1000 * value:.0f} ms" if value < 1 else f"{value:.1f} s"
 
@@ -87,19 +91,28 @@ def size_lines(kept: int, k_m: int, unit: str, kind: str) -> tuple[str, ...]:
     return (f"keeps {kept:,} {unit}, not {k_m}: {why}",)
 
 
-def verdict(facts: TargetFacts, scores: Scores, k_m: int, unit: str) -> str:
-    """Whether the kept subgraph alone still gives the prediction."""
+def whole_of(kind: str) -> str:
+    """What an explanation is a part of."""
+    return "the whole neighbourhood" if kind in ("node", "link") else "the whole graph"
+
+
+def asks_for_another(facts: TargetFacts) -> bool:
+    """Whether the question is about a class that the network does not predict."""
+    return facts.explained not in (None, facts.predicted)
+
+
+def verdict(facts: TargetFacts, scores: Scores, k_m: int, unit: str, kind: str) -> str:
+    """Whether the kept subgraph alone gives the class that is asked about."""
     name = facts.class_names[facts.predicted if facts.explained is None else facts.explained]
-    kept = scores.judged
+    kept, whole = scores.judged, whole_of(kind)
+    alone, full = percent(kept.kept), percent(kept.full)
+    if asks_for_another(facts):
+        gives = f"gives “{name}”" if kept.keeps_class else f"does not give “{name}” either"
+        return f"The kept part (G_S) alone {gives}: {alone}, where {whole} gives {full}."
     if kept.keeps_class:
-        return (
-            f"The kept part (G_S) alone still gives “{name}”: {percent(kept.kept)} instead of {percent(kept.full)} "
-            "from the whole neighbourhood."
-        )
-    return (
-        f"The kept part (G_S) alone does not give “{name}”: only {percent(kept.kept)}, against {percent(kept.full)} from "
-        f"the whole neighbourhood. K_M of {k_m} {unit} may be too small; the curve shows how much is enough."
-    )
+        return f"The kept part (G_S) alone still gives “{name}”: {alone} instead of {full} from {whole}."
+    larger = f" K_M of {k_m} {unit} may be too small; the curve shows how much is enough." if kept.sparsity > 0 else ""
+    return f"The kept part (G_S) alone does not give “{name}”: only {alone}, against {full} from {whole}.{larger}"
 
 
 def beware(facts: TargetFacts, trust: Trust) -> list[str]:
@@ -129,17 +142,20 @@ def stability_badge(found: Stability) -> tuple[str, str]:
     return word, f"{agree} The {count} on which they differ are dotted." if count else agree
 
 
-def how_to_read(has_truth: bool, molecule: bool) -> str:
+def how_to_read(facts: TargetFacts, has_truth: bool, molecule: bool) -> str:
     """One sentence for somebody who sees the picture for the first time."""
     parts = "bonds" if molecule else "edges"
     truth = " Dashed: groups known to do harm." if molecule else " Dashed: the planted answer."
-    return f"Thick blue {parts} are what the prediction rests on (G_S); the rest is faint.{truth if has_truth else ''}"
+    why = "are what the prediction rests on"
+    if asks_for_another(facts):
+        why = f"speak most for “{facts.class_names[facts.explained]}”"
+    return f"Thick blue {parts} {why} (G_S); the rest is faint.{truth if has_truth else ''}"
 
 
 def shown_part(shown: int, of: int, kind: str) -> str:
     """How much of a neighbourhood, or of a whole graph, is drawn."""
     if shown == of:
-        return f"{of:,} nodes"
+        return counted(of, "node")
     return f"the {'nearest' if kind in ('node', 'link') else 'best joined'} {shown:,} of {of:,} nodes"
 
 

@@ -110,7 +110,7 @@ def features(rows: Sequence[FeatureRow], names: Sequence[str]) -> go.Figure:
     return _calm(figure, height=96 + 40 * len(rows), right=8)
 
 
-def over_size(curve: Sequence[tuple[int, float]], chosen: int, whole: float, label: str) -> go.Figure:
+def over_size(curve: Sequence[tuple[int, float]], chosen: int, whole: float, label: str, part_of: str) -> go.Figure:
     """The probability from the kept part alone over its size K_M, with the chosen size marked."""
     sizes, shares = [size for size, _ in curve], [100 * share for _, share in curve]
     at = dict(curve).get(chosen)
@@ -135,7 +135,7 @@ def over_size(curve: Sequence[tuple[int, float]], chosen: int, whole: float, lab
             showlegend=False,
         )
     figure.add_annotation(
-        x=1, xref="paper", y=100 * whole, text="whole neighbourhood", showarrow=False, xanchor="right", yanchor="bottom",
+        x=1, xref="paper", y=100 * whole, text=part_of, showarrow=False, xanchor="right", yanchor="bottom",
         font={"color": QUIET, "size": FONT - 2},
     )  # fmt: skip
     figure.update_xaxes(title="K_M", fixedrange=True, showgrid=False, zeroline=False)

@@ -29,7 +29,7 @@ def molecule_marks(picture: Picture, panel: Panel, pen: Pen) -> list[str]:
     """Bonds as chemists draw them. A kept bond has a band of the accent under it, so that its lines stay legible."""
     kept, flips = kept_weights(panel), set() if panel.weights is None else set(panel.flips)
     out = outlines(picture, pen, {i: _band_width(kept.get(i, 0.2), pen) for i in picture.truth})
-    for i in sorted(kept, key=lambda i: (kept[i], i)):
+    for i in sorted((i for i in kept if picture.bonds[i]), key=lambda i: (kept[i], i)):  # a bond left out has no band
         out += _band(picture, i, kept[i], i in flips, pen)
     sides = _inner_sides(picture)
     for chosen in (False, True):

@@ -30,6 +30,7 @@ _LAST = "last address"
 _PLACE = "page the visitor is on"
 _STOPPED = "stopped run"
 _PAGE = "page of the gallery"
+_KEPT = "kept"
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,15 @@ def change(dropped: Sequence[str], values: dict) -> None:
 
 
 def enter(page: str) -> None:
-    """Streamlit empties the address when the page is changed; what was chosen here comes back with the visitor."""
+    """Streamlit empties the address when the page is changed. The data set and the model come along with the visitor;
+    what else was chosen here comes back if it was of the same data set."""
     came_from, st.session_state[_PLACE] = st.session_state.get(_PLACE), page
-    last = st.session_state.get(f"{_LAST} {page}")
-    if last and not st.query_params and came_from not in (None, page):
-        st.query_params.from_dict(last)
+    if st.query_params or came_from in (None, page):
+        return
+    here, there = (st.session_state.get(f"{_LAST} {name}", {}) for name in (page, came_from))
+    brought = {name: there[name] for name in (DATASET, MODEL) if name in there}
+    same = f"{_LAST} {came_from}" not in st.session_state or here.get(DATASET) == brought.get(DATASET)
+    st.query_params.from_dict(here if same else brought)
 
 
 def remember(page: str) -> None:
@@ -141,17 +146,23 @@ def model_to_address() -> None:
 # The target
 
 
+def usual_target(card: Card) -> tuple[str, int | tuple]:
+    """What is explained unless the address says something else."""
+    place = first_look(card.dataset).place
+    return card.task, place if isinstance(place, tuple) == (card.task == "link") else (
+        0,
+        1,
+    ) if card.task == "link" else 0
+
+
 def target_from_address(card: Card, count: int, complain: Callable[[str], None]) -> tuple[str, int | tuple | str]:
     """What is to be explained: its kind and its place in the data."""
-    place = first_look(card.dataset).place
-    if card.task == "graph":
-        if text := (address(SMILES) or "").strip():
-            return "smiles", text
-        return "graph", _number(GRAPH, place if isinstance(place, int) else 0, count, complain)
-    if card.task == "node":
-        return "node", _number(NODE, place if isinstance(place, int) else 0, count, complain)
-    ends = place if isinstance(place, tuple) else (0, 1)
-    one, other = (_number(name, end, count, complain) for name, end in zip((SOURCE, HEAD), ends, strict=True))
+    task, place = usual_target(card)
+    if task == "graph" and (text := (address(SMILES) or "").strip()):
+        return "smiles", text
+    if task != "link":
+        return task, _number({"graph": GRAPH, "node": NODE}[task], place, count, complain)
+    one, other = (_number(name, end, count, complain) for name, end in zip((SOURCE, HEAD), place, strict=True))
     if one == other:
         complain("a link has two different ends; here is another pair")
         other = (one + 1) % count
@@ -211,15 +222,15 @@ def end_chosen(ends: tuple[int, int]) -> None:
 
 
 def row_chosen(key: str, pairs: Sequence[tuple[int, int]]) -> None:
-    """Called when a row of the list of links was clicked."""
-    rows = st.session_state[key]["selection"]["rows"]
-    if rows:
-        choose_link(*pairs[rows[0]])
+    """Called when a cell in a row of the list of links was clicked."""
+    cells = st.session_state[key]["selection"]["cells"]
+    if cells:
+        choose_link(*pairs[cells[0][0]])
 
 
 def typed() -> None:
     """Called when a SMILES was typed; an empty box goes back to the data set's own graphs."""
-    change(_OF_TARGET, {SMILES: st.session_state[SMILES].strip()})
+    change(_OF_TARGET, {SMILES: st.session_state[SMILES].strip()[:LONGEST]})
 
 
 def class_from_address(class_names: Sequence[str], complain: Callable[[str], None]) -> int | str:
@@ -342,6 +353,16 @@ def go_on() -> None:
 
 def is_stopped(request: Hashable) -> bool:
     return st.session_state.get(_STOPPED) == request
+
+
+# Widgets that come and go
+
+
+def recall(key: str, default) -> None:
+    """Sets a widget to what it was when last drawn: Streamlit forgets one that is not drawn for a while."""
+    if key not in st.session_state:
+        st.session_state[key] = st.session_state.get(f"{_KEPT} {key}", default)
+    st.session_state[f"{_KEPT} {key}"] = st.session_state[key]
 
 
 # The gallery's page

@@ -137,7 +137,7 @@ def explain_steps(
     distance = _snapshot_distance(config)
     for step in _on_one_thread(gnnexplainer_steps(case.problem.repeated(config.seeds), every)):
         history.extend(step.terms)
-        if step.number == 1 or step.number % distance == 0:
+        if step.number == 1 or step.number % distance == 0 or step.last:
             snapshots.append((step.number, step.weights.edge))
 
         @one_thread()

@@ -50,8 +50,8 @@ from dashboard.compute.learning import (
 from dashboard.compute.picturing import COLOURS, Drawn, drawn, mask_on, weighed
 from dashboard.compute.prototyping import (
     ClassRequest,
+    beside_prototype,
     class_cards,
-    distance_from,
     found_prototype,
     make_prototype,
     member_address,
@@ -120,6 +120,7 @@ __all__ = [
     "as_python",
     "asked_class",
     "baseline",
+    "beside_prototype",
     "candidates",
     "card_of",
     "class_cards",
@@ -127,7 +128,6 @@ __all__ = [
     "dataset_facts",
     "datasets",
     "device_name",
-    "distance_from",
     "download",
     "drawn",
     "feature_names",

@@ -78,10 +78,16 @@ def prototype_of_class(request: Request, label: int) -> Prototype | None:
     return kept[-1] if kept else None
 
 
-def distance_from(prototype: Prototype, request: Request, explanation: Explanation) -> tuple[float, int, int]:
-    """How far an explanation is from the prototype, and how many edges it misses and has beyond it."""
+def beside_prototype(prototype: Prototype, request: Request, explanation: Explanation) -> tuple[float, int, int]:
+    """How alike the two pictures are: the share of edges they have in common, and how many are missing here or extra.
+
+    Of what is drawn, G_S and the prototype's cut; the alignment itself looks at more.
+    """
     member = compare(prototype, explanation, data(request.dataset))
-    return member.distance, len(member.missing), len(member.extra)
+    role = {node: i for i, node in enumerate(member.nodes) if node is not None}
+    kept = [tuple(sorted((role.get(a, -1 - a), role.get(b, -1 - b)))) for a, b in explanation.subgraph().edges]
+    here, there = set(kept), set(prototype.cut().edges)
+    return len(here & there) / max(1, len(here | there)), len(there - here), len(here - there)
 
 
 def with_label(request: ClassRequest, label: int) -> ClassRequest:
@@ -125,12 +131,15 @@ def prototype_picture(request: ClassRequest, prototype: Prototype) -> tuple[Pict
         len(roles), np.array(edges, dtype=int).reshape(-1, 2), [place[r] for r in prototype.roots]
     )
     colours, labels = zip(*(_role_looks(request, prototype, role) for role in roles), strict=True)
+    named = labels if _molecules(request) else tuple(
+        label if role in cut.nodes else "" for role, label in zip(roles, labels, strict=True)
+    )  # fmt: skip
     picture = Picture(
         nodes=tuple(roles),
         x=tuple(where[:, 0].round(1).tolist()),
         y=tuple(where[:, 1].round(1).tolist()),
         colours=colours,
-        labels=labels,
+        labels=named,
         tips=tuple(_role_tip(prototype, role, label) for role, label in zip(roles, labels, strict=True)),
         edges=edges,
         targets=tuple(place[role] for role in prototype.roots),
@@ -193,10 +202,10 @@ def member_address(request: ClassRequest, prototype: Prototype, place: int) -> d
         "node" if isinstance(target, xc.Node) else "graph": _place(target)
     }  # fmt: skip
     config = {"k_m": request.config.k_m, "k_m_unit": request.config.k_m_unit}
-    return {
-        key: str(value)
-        for key, value in {"dataset": request.dataset, "model": request.model, **where, **config}.items()
-    }
+    # the browser's way back leads to the same address on the Prototypes page, which needs the class
+    back = {"label": request.label, "instances": request.instances}
+    values = {"dataset": request.dataset, "model": request.model, **where, **config, **back}
+    return {key: str(value) for key, value in values.items()}
 
 
 def _place(target: xc.Node | xc.WholeGraph | xc.Link) -> int | tuple[int, int]:

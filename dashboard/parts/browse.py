@@ -14,6 +14,7 @@ LAYOUT_HELP = (
 )
 JOINED = ("all pairs", "joined", "not joined")
 RIGHT = {"right and wrong": None, "right": True, "wrong": False}
+ALL = -1  # classes; Streamlit takes None for nothing chosen
 
 
 def browse(card: compute.Card, choice: state.Choice, height: int) -> None:
@@ -38,7 +39,7 @@ def browse(card: compute.Card, choice: state.Choice, height: int) -> None:
         )
         sieve = choose_sieve(card) if layout == "gallery" else None
     if sieve:
-        show_gallery(card, choice, sieve)
+        show_gallery(card, choice, sieve, height)
         return
     with st.spinner("Drawing the map", show_time=True):
         points = compute.points(card.dataset, card.model, layout, choice.colour)
@@ -52,7 +53,7 @@ def browse(card: compute.Card, choice: state.Choice, height: int) -> None:
     )
 
 
-def show_gallery(card: compute.Card, choice: state.Choice, sieve: compute.Sieve) -> None:
+def show_gallery(card: compute.Card, choice: state.Choice, sieve: compute.Sieve, height: int) -> None:
     with st.spinner("Asking the network about every graph", show_time=True):
         found = compute.sifted(card.dataset, card.model, sieve)
     if not len(found):
@@ -63,7 +64,8 @@ def show_gallery(card: compute.Card, choice: state.Choice, sieve: compute.Sieve)
     with st.spinner("Drawing", show_time=True):
         cards = compute.gallery(card.dataset, card.model, found, page)
     place = choice.request.place if choice.request.kind == "graph" else None
-    gallery_view("gallery", cards, selected=place, on_click=partial(state.clicked, "gallery", card))
+    with st.container(height=height, border=False):  # beside the explanation, however many cards there are
+        gallery_view("gallery", cards, selected=place, on_click=partial(state.clicked, "gallery", card))
     with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
         st.button(
             "", icon=":material/chevron_left:", key="back", disabled=page == 0, on_click=state.turn_page, args=(-1,)
@@ -80,23 +82,23 @@ def choose_sieve(card: compute.Card) -> compute.Sieve:
     """Which graphs the gallery shows."""
     sizes = compute.sizes(card.dataset)
     names = compute.class_names(card.dataset)
-    smallest, largest = int(sizes.min()), int(sizes.max())
+    smallest, largest = int(sizes.min()), max(int(sizes.max()), int(sizes.min()) + 1)
+    keys = {name: f"sieve_{name}_{card.dataset}" for name in ("class", "right", "nodes", "text")}
+    for name, default in (("class", ALL), ("right", next(iter(RIGHT))), ("nodes", (smallest, largest)), ("text", "")):
+        state.recall(keys[name], default)
+    changed = {"on_change": state.first_page}
     with st.popover("Filter", icon=":material/filter_list:"):
-        label = st.selectbox(
-            "Class", [None, *range(len(names))], format_func=lambda i: "all" if i is None else names[i], key="sieve_class",
-            on_change=state.first_page,
-        )  # fmt: skip
-        right = st.selectbox("Prediction", list(RIGHT), key="sieve_right", on_change=state.first_page)
-        fewest, most = st.slider(
-            "Nodes", smallest, max(largest, smallest + 1), (smallest, max(largest, smallest + 1)), key=f"sieve_nodes_{card.dataset}",
-            on_change=state.first_page,
-        )  # fmt: skip
-        text = st.text_input("Name contains", key="sieve_text", on_change=state.first_page, max_chars=80)
-    return compute.Sieve(label, RIGHT[right], fewest, most, text.strip())
+        classes = [ALL, *range(len(names))]
+        title = {ALL: "all", **dict(enumerate(names))}.get
+        label = st.selectbox("Class", classes, format_func=title, key=keys["class"], **changed)
+        right = st.selectbox("Prediction", list(RIGHT), key=keys["right"], **changed)
+        fewest, most = st.slider("Nodes", smallest, largest, key=keys["nodes"], **changed)
+        text = st.text_input("Name contains", key=keys["text"], max_chars=80, **changed)
+    return compute.Sieve(None if label == ALL else label, RIGHT[right], fewest, most, text.strip())
 
 
 def show_links(card: compute.Card, height: int) -> None:
-    """Pairs of nodes with the network's score; a click on a row explains it."""
+    """Pairs of nodes with the network's score; a click anywhere in a row explains it."""
     with st.spinner("Scoring the pairs", show_time=True):
         table = compute.links(card.dataset, card.model)
     kind = st.segmented_control(
@@ -111,10 +113,10 @@ def show_links(card: compute.Card, height: int) -> None:
         hide_index=True,
         height=height - 60,
         on_select=partial(state.row_chosen, f"links_{kind}", pairs),
-        selection_mode="single-row",
+        selection_mode="single-cell",
         column_config={
-            "one": st.column_config.TextColumn("One end", width=95),
-            "other": st.column_config.TextColumn("Other end", width=95),
+            "one": st.column_config.TextColumn("One end", width=112),
+            "other": st.column_config.TextColumn("Other end", width=112),
             "joined": st.column_config.CheckboxColumn("Joined", width=65),
             "score": st.column_config.ProgressColumn("Score", min_value=0, max_value=100, format="%.1f %%", width=115),
         },

@@ -16,6 +16,7 @@ RUN = ("steps", "learning_rate", "seeds", "seed", "feature_fill", "direction")
 FINE = ("k_m_unit", "connected", "refine", "feature_mask", "size_start", "temperature", "start", "max_edges")
 BOXES = ("learning_rate", "seed", "max_edges")  # ranges too wide for a slider
 RANDOM_TITLES = {"all": "Any", "wrong": "A wrong one", "motif": "In a motif"}
+MOST_TYPED = 20_000  # letters; a longer text the browser would refuse without a word, a shorter one gets a sentence
 ASKED = {
     "predicted": "why the predicted class",
     "true": "what speaks for the true class",
@@ -71,8 +72,7 @@ def _choose_number(card: compute.Card, count: int, place: int | None) -> None:
     st.number_input(
         f"{card.task.capitalize()}, 0 to {count - 1:,}",
         value=None,  # an emptied box is no choice, and not node 0
-        min_value=0,
-        max_value=count - 1,
+        step=1,  # no range: the browser would mark a number outside it and say nothing, the address has a sentence for it
         key=name,
         on_change=state.number_typed,
         args=(card, name),
@@ -117,7 +117,7 @@ def _type_molecule(text: str) -> None:
         key=state.SMILES,
         placeholder="O=[N+]([O-])c1ccccc1",
         on_change=state.typed,
-        max_chars=state.LONGEST,
+        max_chars=MOST_TYPED,
         help="A molecule written as text; databases such as PubChem give it for every compound.",
     )
 

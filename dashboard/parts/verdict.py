@@ -62,7 +62,7 @@ def remarks(
     stability: compute.Stability | None,
 ) -> tuple[Remark, ...]:
     """Whether the kept part is enough, whether other seeds agree, and what to beware of."""
-    enough = explaining_words.verdict(facts, scores, request.config.k_m, request.config.k_m_unit)
+    enough = explaining_words.verdict(facts, scores, request.config.k_m, request.config.k_m_unit, request.kind)
     said = [Remark("check_circle" if scores.judged.keeps_class else "help", scores.judged.keeps_class, enough)]
     if stability is None:
         said.append(Remark("hourglass_empty", None, f"Trying {compute.seeded(request).config.seeds} other starts …"))
@@ -116,12 +116,14 @@ def strongest_features(request: compute.Request, explanations: Explanations) -> 
     return found
 
 
-def show_sizes(facts: compute.TargetFacts, trust: compute.Trust, k_m: int) -> None:
+def show_sizes(facts: compute.TargetFacts, trust: compute.Trust, k_m: int, kind: str) -> None:
     """The probability from the kept part alone, for every size."""
     asked = facts.predicted if facts.explained is None else facts.explained
     name = facts.class_names[asked]
     st.plotly_chart(
-        figures.over_size(trust.curve, k_m, facts.probabilities[asked], name),
+        figures.over_size(
+            trust.curve, k_m, facts.probabilities[asked], name, explaining_words.whole_of(kind).removeprefix("the ")
+        ),
         config=figures.STILL,
         key="over_size",
         alt="Probability of the explained class from the kept part alone, for every size K_M",
@@ -143,12 +145,12 @@ def show_class_beside(request: compute.Request, facts: compute.TargetFacts, expl
     prototype = None if request.kind == "smiles" else compute.prototype_of_class(request, label)
     if prototype is None:
         return
-    distance, missing, extra = compute.distance_from(prototype, request, explanation)
+    alike, missing, extra = compute.beside_prototype(prototype, request, explanation)
     st.subheader(for_markdown(f"Beside the prototype of “{facts.class_names[label]}”"))
     asked = compute.ClassRequest(request.dataset, request.model, label, len(prototype.members), request.config)
     picture, panel = compute.prototype_picture(asked, prototype)
     lines = (
-        f"{explaining_words.percent(1 - distance)} alike",
+        f"{explaining_words.percent(alike)} alike",
         f"{missing} of its edges missing here, {extra} beyond it",
     )
     network_view("class_prototype", picture, [compute.titled(panel, "Prototype", lines)], height=LOW, clickable=False)

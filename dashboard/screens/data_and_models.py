@@ -7,13 +7,16 @@ from dashboard import compute, figures, state, wording
 from dashboard.parts.data_offer import offer_download
 from dashboard.plain_text import for_markdown, sentence, shortened
 
+PAGE = "data and models"
+
 
 def show() -> None:
-    state.enter("data and models")
+    state.enter(PAGE)
     st.title("Data sets and models")
     st.write("What each data set holds, and how well the graph neural networks trained on it do.")
     st.caption(for_markdown(f"Networks run on: {compute.device_name()}"))
     info = choose_dataset(compute.datasets())
+    state.remember(PAGE)
     show_dataset(info)
     if info.name == "molecules":
         show_molecules()

@@ -15,7 +15,7 @@ from dashboard.parts.browse import browse
 from dashboard.parts.keep import Shown, export_button, share_button
 from dashboard.parts.missing import card_or_reason
 from dashboard.picture import Panel
-from dashboard.plain_text import sentence
+from dashboard.plain_text import for_markdown, sentence
 
 PAGE = "explain"
 TALL, LOW = 400, 280  # heights of the large and of the small pictures, in pixels
@@ -56,7 +56,7 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
         kind, place = controls.choose_target(card, complaints.append)
     if kind == "smiles" and (problem := compute.problem_with(place)):
         st.error(sentence(problem))
-        return
+        kind, place = state.usual_target(card)  # something to look at, and the way back to it
     choice = choose(compute.Request(card.dataset, card.model, kind, place), complaints)
     controls.show_complaints(complaints)
     request = choice.request
@@ -76,7 +76,7 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
             return
         stability = compute.stability_of(request) if compute.is_learnt(compute.seeded(request)) else None
         own = find_answers(request, drawing_, ["gnnexplainer"], stability)[0]
-        show_why(card, request, drawing_, own.panel)
+        show_why(card, request, facts, drawing_, own.panel)
     # the picture stands before all that follows is worked out
     the_rest()
     trust = compute.trust_of(request)
@@ -122,11 +122,12 @@ def choose(request: compute.Request, complaints: list[str]) -> state.Choice:
 
 
 def show_surroundings(card: compute.Card, choice: state.Choice, drawing_: compute.Drawn) -> None:
+    near = state.VIEWS[0]
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
         st.segmented_control(
             "Where to click",
             state.VIEWS,
-            format_func=str.capitalize,
+            format_func=lambda view: "This graph" if card.task == "graph" and view == near else view.capitalize(),
             key=state.VIEW,
             on_change=state.taken,
             args=(state.VIEW,),
@@ -144,7 +145,7 @@ def show_surroundings(card: compute.Card, choice: state.Choice, drawing_: comput
                 label_visibility="collapsed",
                 width=160,
             )
-    if choice.view == state.VIEWS[0]:
+    if choice.view == near:
         show_neighbourhood(card, choice, drawing_)
     else:
         browse(card, choice, TALL)
@@ -157,7 +158,8 @@ def show_neighbourhood(card: compute.Card, choice: state.Choice, drawing_: compu
         "link": ("Click a node to move the second end", "rings mark the two ends"),
     }.get(request.kind, ("The whole graph", "the prediction is about all of it"))
     part = explaining_words.shown_part(len(drawing_.picture.nodes), drawing_.nodes_in_all, request.kind)
-    panel = Panel("neighbourhood", title, (f"{part}, {drawing_.edges_in_all:,} edges", remark))
+    edges = explaining_words.counted(drawing_.edges_in_all, "edge")
+    panel = Panel("neighbourhood", title, (f"{part}, {edges}", remark))
     show_network("near", card, request, drawing_, [panel], height=TALL)
     if len(drawing_.picture.nodes) < drawing_.nodes_in_all or choice.everything:
         state.offer(state.EVERYTHING, choice.everything)
@@ -243,8 +245,11 @@ def panel_lines(request: compute.Request, explanation: compute.Explanation, scor
     return explaining_words.score_lines(scores) + explaining_words.size_lines(size, k_m, unit, request.kind)
 
 
-def show_why(card: compute.Card, request: compute.Request, drawing_: compute.Drawn, panel: Panel) -> None:
-    st.caption(explaining_words.how_to_read(bool(drawing_.picture.truth), bool(drawing_.picture.bonds)))
+def show_why(
+    card: compute.Card, request: compute.Request, facts: compute.TargetFacts, drawing_: compute.Drawn, panel: Panel
+) -> None:
+    picture = drawing_.picture
+    st.caption(for_markdown(explaining_words.how_to_read(facts, bool(picture.truth), bool(picture.bonds))))
     show_network("why", card, request, drawing_, [panel], height=TALL)
 
 
@@ -290,7 +295,7 @@ def show_features_and_trust(
         verdict.show_features(request, explanations)
     with right:
         st.subheader("How much is enough?")
-        verdict.show_sizes(facts, trust, request.config.k_m)
+        verdict.show_sizes(facts, trust, request.config.k_m, request.kind)
 
 
 def show_stability_later(request: compute.Request) -> None:

@@ -41,6 +41,7 @@ class Step:
     number: int
     terms: list[dict[str, Tensor]]  # each (P,)
     weights: Weights
+    last: bool
 
 
 def gnnexplainer(problem: Problem) -> Weights:
@@ -56,8 +57,9 @@ def gnnexplainer_steps(problem: Problem, every: int = 1) -> Iterator[Step]:
     learner, terms = _Learner(problem), []
     while learner.more():
         terms.append(learner.step(with_terms=True))
-        if learner.number == 1 or learner.number % every == 0 or not learner.more():
-            yield Step(learner.number, terms, learner.weights())
+        last = not learner.more()
+        if learner.number == 1 or learner.number % every == 0 or last:
+            yield Step(learner.number, terms, learner.weights(), last)
             terms = []
 
 

@@ -27,6 +27,21 @@ def test_the_top_of_a_house_shows_a_house_and_a_member_opens_beside_it(page):
     expect(page.get_by_text(re.compile(r"\d % alike"))).to_be_visible()
 
 
+def test_the_way_back_from_a_member_leads_to_its_class(page):
+    open_page(page, "/prototypes?dataset=ba_shapes&label=3&instances=4")
+    page.get_by_role("button", name=re.compile(r"node \d+")).first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("BA-Shapes · GCN · node")
+    page.go_back()
+    expect(page.get_by_role("heading", name="What “bottom” looks like")).to_be_visible()
+
+
+def test_the_data_set_comes_along_from_page_to_page(page):
+    page.goto("/?dataset=tree_cycles")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Tree-Cycles")
+    page.get_by_role("link", name="Prototypes").click()
+    expect(page.get_by_text("Tree-Cycles · GCN. The explanations")).to_be_visible()
+
+
 def test_a_page_opened_by_its_own_address_has_the_whole_house_around_it(page):
     open_page(page, "/prototypes?dataset=tree_cycles&label=1&instances=4")
     expect(page.get_by_role("link", name="Explain")).to_be_visible()

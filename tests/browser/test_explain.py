@@ -171,6 +171,10 @@ def test_typed_molecules_good_and_bad(page):
         box.fill(text)
         box.press("Enter")
         expect(page.get_by_test_id("stAlert").filter(has_text=f"must be valid SMILES (got '{text}')")).to_be_visible()
+        expect(page.locator("section.prediction")).to_be_visible()  # the page stays one to work with
+    box.fill("C" * 1000)
+    box.press("Enter")
+    expect(page.get_by_test_id("stAlert").filter(has_text="at most")).to_be_visible()
     box.fill("CCO")
     box.press("Enter")
     page.wait_for_function("() => globalThis.graphViews?.why?.picture.nodes.length === 9")
@@ -193,9 +197,23 @@ def test_the_map_the_gallery_and_the_list_choose(page):
     open_page(page, "/?dataset=les_miserables&view=whole+data+set" + QUICK)
     before = heading(page).inner_text()
     table = page.get_by_test_id("stDataFrame").bounding_box()
-    page.mouse.click(table["x"] + 20, table["y"] + 90)
+    page.mouse.click(table["x"] + 150, table["y"] + 90)  # on a name
     expect(heading(page)).not_to_have_text(before)
     settled(page)
+
+
+def test_a_filter_of_the_gallery_is_still_there_after_a_look_elsewhere(page):
+    open_page(page, "/?dataset=molecules&view=whole+data+set" + QUICK)
+    page.get_by_role("button", name="Filter").click()
+    page.get_by_label("Name contains").fill("nitropyrene")
+    page.keyboard.press("Enter")
+    few = page.get_by_text(re.compile(r"^1 to (\d) of \1$"))
+    expect(few).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("radio", name="What the network sees").click()
+    page.wait_for_function("() => globalThis.graphViews?.map")
+    page.get_by_role("radio", name="Gallery").click()
+    expect(few).to_be_visible()
 
 
 def test_a_long_run_is_shown_while_it_learns_and_can_be_stopped(page):

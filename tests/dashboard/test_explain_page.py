@@ -375,16 +375,16 @@ def test_the_gallery_is_sifted_and_turned():
     assert app.button(key="back").disabled
     app.button(key="on").click()
     assert views(run(app))["gallery"]["thumbnails"][0][0] == compute.PER_PAGE
-    app.selectbox(key="sieve_class").set_value(1)
-    app.selectbox(key="sieve_right").set_value("right")
+    app.selectbox(key="sieve_class_molecules").set_value(1)
+    app.selectbox(key="sieve_right_molecules").set_value("right")
     run(app)
     shown = [card[0] for card in views(app)["gallery"]["thumbnails"]]
     sieve = compute.Sieve(label=1, right=True)
     model = app.selectbox(key="model").value
     assert shown == compute.sifted("molecules", model, sieve)[: compute.PER_PAGE].tolist()  # from the first page again
-    app.text_input(key="sieve_text").set_value("no compound is called so")
+    app.text_input(key="sieve_text_molecules").set_value("no compound is called so")
     assert "No graph passes" in texts(run(app).info)
-    app.text_input(key="sieve_text").set_value("")
+    app.text_input(key="sieve_text_molecules").set_value("")
     app.slider(key="sieve_nodes_molecules").set_value((10, 14))
     run(app)
     sizes = compute.sizes("molecules")

@@ -1,10 +1,13 @@
 """The Prototypes page without a browser: every class opens or says why not, and bad addresses do no harm."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import networkx as nx
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import explainer_core as xc
 from dashboard import compute, state
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "screens" / "prototypes.py"
@@ -57,15 +60,21 @@ def test_the_picture_and_the_members_say_the_same_as_the_prototype():
     assert int(address["node"]) == prototype.outliers[0].target.node
 
 
-def test_a_member_of_the_class_is_at_no_distance_from_a_prototype_of_itself_alone():
-    request = request_for("tree_cycles", 1)
-    whole = compute.make_prototype(
-        compute.ClassRequest("tree_cycles", request.model, 1, 1, request.config), lambda *_: None
+def test_beside_a_prototype_what_is_drawn_is_compared():
+    graph, model = xc.load_dataset("tree_cycles"), xc.load_pretrained("tree_cycles")
+    ring = xc.prototype(model, graph, 1, instances=6, config=xc.ExplainConfig(k_m=6))
+    assert nx.is_isomorphic(nx.Graph(ring.cut().edges), nx.cycle_graph(6))
+    whole = next(
+        m.explanation
+        for m in ring.members
+        if len(m.explanation.subgraph().edges) == 6 == len(m.explanation.subgraph().nodes)
     )
-    member = whole.reference_member
-    distance, missing, _ = compute.distance_from(whole, request.one(member.target.node), member.explanation)
-    assert distance == pytest.approx(member.distance)
-    assert missing == len(member.missing)
+    asked = request_for("tree_cycles", 1).one(whole.target.node)
+    assert compute.beside_prototype(ring, asked, whole) == (1.0, 0, 0)
+    part = replace(whole, config=xc.ExplainConfig(k_m=2), core=())
+    kept = len(part.subgraph().edges)
+    assert 0 < kept < 6
+    assert compute.beside_prototype(ring, asked, part) == (pytest.approx(kept / 6), 6 - kept, 0)
 
 
 @pytest.mark.parametrize(

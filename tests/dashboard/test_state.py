@@ -87,9 +87,9 @@ def test_whatever_a_browser_sends_as_a_click_is_checked_like_any_address(sent, v
 
 def test_a_row_of_the_list_of_links_is_chosen_by_its_place_in_the_list(visit):
     pairs = [(1, 2), (3, 4)]
-    chosen = {"links": {"selection": {"rows": [1]}}}
+    chosen = {"links": {"selection": {"cells": [(1, "score")]}}}
     assert visit.at(chosen).after("row_chosen", "links", pairs) == {"source": "3", "head": "4"}
-    none = {"links": {"selection": {"rows": []}}}
+    none = {"links": {"selection": {"cells": []}}}
     assert visit.at(none, source=1).after("row_chosen", "links", pairs) == {"source": "1"}
 
 
@@ -135,6 +135,30 @@ def test_what_was_chosen_comes_back_with_a_visitor_who_was_on_another_page(visit
     visit.at().after("enter", "data")
     assert visit.at().after("enter", "explain") == {"dataset": "karate", "node": "3"}
     assert visit.at(dataset="mutag").after("enter", "explain") == {"dataset": "mutag"}
+
+
+def test_the_data_set_and_the_model_come_along_to_another_page(visit):
+    visit.at(dataset="karate", model="gcn", node=3).after("enter", "explain")
+    state.remember("explain")
+    assert visit.at().after("enter", "prototypes") == {"dataset": "karate", "model": "gcn"}
+    visit.at(dataset="karate", model="gcn", label=1)
+    state.remember("prototypes")
+    assert visit.at().after("enter", "explain") == {"dataset": "karate", "model": "gcn", "node": "3"}
+    visit.at().after("enter", "prototypes")
+    visit.at(dataset="tree_grid", label=1)
+    state.remember("prototypes")
+    assert visit.at().after("enter", "explain") == {"dataset": "tree_grid"}  # node 3 was of another data set
+
+
+def test_a_widget_that_was_not_drawn_for_a_while_is_as_it_was(visit):
+    visit.at()
+    state.recall("sieve", "all")
+    assert state.st.session_state["sieve"] == "all"
+    state.st.session_state["sieve"] = "wrong"
+    state.recall("sieve", "all")
+    del state.st.session_state["sieve"]
+    state.recall("sieve", "all")
+    assert state.st.session_state["sieve"] == "wrong"
 
 
 def test_no_method_at_all_is_a_choice(visit):

@@ -41,18 +41,30 @@ def test_every_setting_and_every_method_has_a_name_in_words():
 
 
 def test_the_verdict_says_whether_the_kept_part_is_enough():
-    enough = words.verdict(FACTS, scores(), 6, "nodes")
+    enough = words.verdict(FACTS, scores(), 6, "nodes", "node")
     assert "alone still gives “Officer”" in enough
     assert f"{words.percent(0.9)} instead of {words.percent(0.92)}" in enough
-    too_little = words.verdict(FACTS, scores(kept=0.31, keeps=False), 3, "edges")
+    too_little = words.verdict(FACTS, scores(kept=0.31, keeps=False), 3, "edges", "graph")
+    assert "the whole graph" in too_little
     assert "alone does not give “Officer”" in too_little
     assert words.percent(0.31) in too_little
     assert "K_M of 3 edges" in too_little
 
 
 def test_the_class_that_is_asked_about_is_the_one_in_the_sentence():
-    assert "“Mr. Hi”" in words.verdict(replace(FACTS, explained=0), scores(), 6, "nodes")
-    assert "“Officer”" in words.verdict(replace(FACTS, explained=None), scores(), 6, "nodes")
+    assert "“Officer”" in words.verdict(replace(FACTS, explained=None), scores(), 6, "nodes", "node")
+    asked = replace(FACTS, explained=0)
+    assert "alone gives “Mr. Hi”" in words.verdict(asked, scores(), 6, "nodes", "node")
+    in_vain = words.verdict(asked, scores(keeps=False), 6, "nodes", "node")
+    assert "does not give “Mr. Hi” either" in in_vain
+    assert "K_M" not in in_vain
+    assert "speak most for “Mr. Hi”" in words.how_to_read(asked, False, False)
+    assert "the prediction rests on" in words.how_to_read(FACTS, True, True)
+
+
+def test_all_that_there_is_cannot_be_too_small():
+    whole = replace(scores(kept=0.3, keeps=False), judged=Faithfulness(0.92, 0.3, 0.3, False, sparsity=0.0))
+    assert "may be too small" not in words.verdict(FACTS, whole, 50, "nodes", "node")
 
 
 def test_a_default_class_and_a_motif_that_is_not_enough_are_told():
@@ -121,14 +133,16 @@ def test_a_method_that_gives_no_feature_any_weight_divides_nothing_by_zero():
 
 
 def test_the_curve_marks_the_chosen_size_and_the_whole_neighbourhood():
-    figure = figures.over_size(TRUST.curve, 2, 0.92, "<i>Officer</i>")
+    figure = figures.over_size(TRUST.curve, 2, 0.92, "<i>Officer</i>", "whole graph")
     line, chosen = figure.data
     assert list(line.x) == [1, 2, 6]
     assert list(line.y) == pytest.approx([40, 70, 90])
     assert (chosen.x, chosen.y) == ((2,), (70,))
     assert figure.layout.shapes[0].y0 == pytest.approx(92)
     assert "<i>" not in line.hovertemplate
-    assert len(figures.over_size(TRUST.curve, 5, 0.92, "Officer").data) == 1  # a size that is not on the curve
+    assert (
+        len(figures.over_size(TRUST.curve, 5, 0.92, "Officer", "whole graph").data) == 1
+    )  # a size that is not on the curve
 
 
 def test_classes_get_colours_of_their_own_and_leave_the_accent_alone():
