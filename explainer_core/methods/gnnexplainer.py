@@ -147,20 +147,21 @@ class _Learner:
     def step(self, with_terms: bool = False) -> dict[str, Tensor]:
         """One step of Adam; the terms of the objective before it, if asked for."""
         logits = self._for_edges(self.edge_logits)
-        edge = self._for_edges(self.edge_logits.sigmoid()).requires_grad_()  # (e,)
+        edge = self._for_edges(self.edge_logits.sigmoid())  # (e,)
         gate = self.feature_logits  # (I, F) or (n, F); without variation in the features it stays as it is
         if self.learns_features:
             gate = gate.sigmoid().requires_grad_()
-        output = self.problem.logits_again(edge, self._filled(gate) if self.learns_features else None)
-        log_share = (output.detach() / self.config.temperature).log_softmax(-1)  # (P, C)
+            output, pull = self.problem.logits_and_pull(edge, self._filled(gate), (gate,))
+        else:
+            output, pull = self.problem.logits_and_pull(edge)
+        log_share = (output / self.config.temperature).log_softmax(-1)  # (P, C)
         loss = -(self.goal * log_share).sum(-1)  # (P,)
-        wanted = (edge, gate) if self.learns_features else (edge,)
         if not bool(torch.isfinite(loss).all()):
             raise ValueError(
                 f"the model must give finite numbers for every mask (got {loss.tolist()[:3]} at step {self.number})"
             )
         slope = (log_share.exp_() - self.goal) / self.config.temperature  # of the loss with respect to the logits
-        edge_slope, *gate_slope = torch.autograd.grad(output, wanted, slope, allow_unused=True)
+        edge_slope, *gate_slope = pull(slope)
         with torch.no_grad():
             size = self._size()
             terms = self._terms(loss, size, edge, gate) if with_terms else {}

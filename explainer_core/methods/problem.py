@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from explainer_core.config import ExplainConfig
 from explainer_core.graph import one_hot_types
+from explainer_core.models import written_out
 from explainer_core.models.routes import Routes
 from explainer_core.neighborhood import Computation
 
@@ -37,10 +38,30 @@ class Problem:
         """The same for a method that asks many times: the first time costs more, the others less."""
         return run(self.model, self.computation, self.task, edge_weight, x, self._routes)
 
+    def logits_and_pull(self, edge_weight: Tensor, x: Tensor | None = None, made_from: tuple[Tensor, ...] = ()):
+        """The same, and the way back: from the slope in the logits to those in the edge weights and in what x is made from.
+
+        (P, C), and a function that takes (P, C) and gives a slope, or None, for each of these tensors.
+        """
+        if x is None and self._wirings is not None:
+            logits, pull = written_out.logits_and_pull(self.model, self.computation.x, self._wirings, edge_weight)
+            return logits, lambda slope: (pull(slope),)
+        wanted = edge_weight.requires_grad_(), *made_from
+        logits = self.logits_again(edge_weight, x)
+        return logits.detach(), lambda slope: torch.autograd.grad(logits, wanted, slope, allow_unused=True)
+
     @cached_property
     def _routes(self):
         c = self.computation
         return self.model.plan(c.edge_index, c.num_nodes, c.prefixes)
+
+    @cached_property
+    def _wirings(self):
+        """For the way back that is written out; None where it is not, or where routes make the recorded one cheaper."""
+        c = self.computation
+        if not written_out.can_be_written_out(self.model) or self._routes is not None:
+            return None
+        return self.model.wirings(c.x, c.edge_index, edge_type=c.edge_types, degree=c.degree, prefixes=c.prefixes)
 
     def loss(self, logits: Tensor) -> Tensor:
         """-log P(y), or the cross-entropy with the predicted distribution: (P,)."""

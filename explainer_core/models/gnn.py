@@ -135,7 +135,8 @@ class GNN(nn.Module):
         saving. `degree` is then needed too, since the nodes at the rim have lost their own edges. `routes` is what
         plan() made of the same edges.
         """
-        return self._run(x, self._wirings(x, edge_index, edge_weight, edge_type, degree, prefixes, routes))[0]
+        settings = {"edge_type": edge_type, "degree": degree, "prefixes": prefixes, "routes": routes}
+        return self._run(x, self.wirings(x, edge_index, edge_weight, **settings))[0]
 
     def plan(
         self, edge_index: Tensor, num_nodes: int, prefixes: Sequence[tuple[int, int]] | None = None
@@ -156,7 +157,8 @@ class GNN(nn.Module):
         """Attention along every edge, layer by layer: a list of (E, heads). Only a GAT has it."""
         if self.spec.kind != "gat":
             raise ValueError(f"only a gat network has attention (got {self.spec.kind!r}); load the data set's gat")
-        return self._run(x, self._wirings(x, edge_index, edge_weight, edge_type, degree, prefixes))[1]
+        settings = {"edge_type": edge_type, "degree": degree, "prefixes": prefixes}
+        return self._run(x, self.wirings(x, edge_index, edge_weight, **settings))[1]
 
     def read_out(self, z: Tensor, graph_of: Tensor | None = None, num_graphs: int | None = None) -> Tensor:
         """One vector for each graph: (G, embedding_size). Without `graph_of` all nodes are one graph."""
@@ -201,7 +203,10 @@ class GNN(nn.Module):
         states = [first_rows(h, states[-1].shape[0]) for h in states]
         return torch.cat(states, dim=-1) if self.spec.jump == "cat" else torch.stack(states).amax(0)
 
-    def _wirings(self, x, edge_index, edge_weight, edge_type, degree, prefixes, routes=None) -> list[Wiring]:
+    def wirings(
+        self, x, edge_index, edge_weight=None, *, edge_type=None, degree=None, prefixes=None, routes=None
+    ) -> list[Wiring]:
+        """Who sends to whom in each layer."""
         if x.ndim != 2 or x.shape[1] != self.spec.in_features:
             raise ValueError(f"the network reads {self.spec.in_features} features a node (got shape {tuple(x.shape)})")
         if prefixes is None:
