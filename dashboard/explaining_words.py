@@ -132,11 +132,13 @@ def beware(facts: TargetFacts, trust: Trust) -> list[str]:
     return found
 
 
-def stability_badge(found: Stability) -> tuple[str, str]:
-    """A word and a sentence on how much the seeds agree."""
+def stability_badge(found: Stability, drawn: int) -> tuple[str, str]:
+    """A word and a sentence on how much the seeds agree; so many of the edges on which they differ are drawn."""
     word = "stable" if found.share >= 0.9 else "mostly stable" if found.share >= 0.7 else "unstable"
     agree = f"{word.capitalize()}: {found.seeds} runs from other starts share {percent(found.share)} of their edges."
     count = len(found.flips)
+    if drawn < count:
+        return word, f"{agree} They differ on {counted(count, 'edge')}; those that are drawn are dotted."
     if count == 1:
         return word, f"{agree} The one on which they differ is dotted."
     return word, f"{agree} The {count} on which they differ are dotted." if count else agree

@@ -60,6 +60,7 @@ def remarks(
     scores: compute.Scores,
     trust: compute.Trust,
     stability: compute.Stability | None,
+    drawn_flips: int,
 ) -> tuple[Remark, ...]:
     """Whether the kept part is enough, whether other seeds agree, and what to beware of."""
     enough = explaining_words.verdict(facts, scores, request.config.k_m, request.config.k_m_unit, request.kind)
@@ -67,7 +68,7 @@ def remarks(
     if stability is None:
         said.append(Remark("hourglass_empty", None, f"Trying {compute.seeded(request).config.seeds} other starts …"))
     else:
-        word, sentence = explaining_words.stability_badge(stability)
+        word, sentence = explaining_words.stability_badge(stability, drawn_flips)
         said.append(Remark("casino", word == "stable", sentence))
     return (*said, *(Remark("lightbulb", False, text) for text in explaining_words.beware(facts, trust)))
 

@@ -80,7 +80,7 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
     # the picture stands before all that follows is worked out
     the_rest()
     trust = compute.trust_of(request)
-    remarks = verdict.remarks(request, facts, own.scores, trust, stability)
+    remarks = verdict.remarks(request, facts, own.scores, trust, stability, len(own.panel.flips))
     with below:
         verdict.show_remarks(remarks)
     others = find_answers(request, drawing_, choice.methods)

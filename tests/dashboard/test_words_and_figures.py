@@ -81,11 +81,13 @@ def test_a_default_class_and_a_motif_that_is_not_enough_are_told():
     ("share", "word"), [(1.0, "stable"), (0.9, "stable"), (0.75, "mostly stable"), (0.5, "unstable")]
 )
 def test_the_badge_follows_the_share_of_edges_the_seeds_agree_on(share, word):
-    said, sentence = words.stability_badge(Stability(share, 10, ()))
+    said, sentence = words.stability_badge(Stability(share, 10, ()), 0)
     assert said == word
     assert sentence.startswith(word.capitalize())
     assert "dotted" not in sentence
-    assert "dotted" in words.stability_badge(Stability(share, 10, ((0, 1), (1, 2))))[1]
+    two = Stability(share, 10, ((0, 1), (1, 2)))
+    assert "The 2 on which they differ are dotted" in words.stability_badge(two, 2)[1]
+    assert "They differ on 2 edges; those that are drawn are dotted" in words.stability_badge(two, 1)[1]
 
 
 def test_scores_have_a_true_minus_and_no_minus_zero():
