@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
 
 from benchmarks import figures
 from tests.browser.chromium import FLAGS, find_chromium
@@ -23,6 +23,7 @@ KEPT = "() => JSON.stringify(graphViews.why.data.panels[0].kept)"
 OTHER_KEPT = "kept => JSON.stringify(graphViews.why.data.panels[0].kept) !== kept"
 IDLE = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 SHOWN_NODES = "() => graphViews.near.picture.nodes"
+WHERE = "node => graphViews.near.panels.neighbourhood.pointOf(node)"
 BUSY = "/?dataset=ba_shapes&steps=2000&seeds=50&node={node}"  # runs for many seconds
 
 
@@ -78,13 +79,23 @@ class Visitor:
         self.page.locator("section.panel canvas").first.scroll_into_view_if_needed()
         now = self.page.evaluate(TARGET)
         for node in self.random.sample(nodes := self.page.evaluate(SHOWN_NODES), len(nodes)):
-            where = self.page.evaluate("node => graphViews.near.panels.neighbourhood.pointOf(node)", node)
-            if node != now and where["onTop"]:
+            if node != now and self.page.evaluate(WHERE, node)["onTop"]:
                 break
-        return waited(
-            lambda: self.page.mouse.click(where["x"], where["y"]),
-            lambda: self.page.wait_for_function(HAS_TARGET, arg=node, polling="raf", timeout=60_000),
-        )
+        return waited(lambda: self._click(node), lambda: self._wait_for(node))
+
+    def _click(self, node: int) -> None:
+        where = self.page.evaluate(WHERE, node)
+        self.page.mouse.click(where["x"], where["y"])
+
+    def _wait_for(self, node: int) -> None:
+        """A click that missed, because the page moved under it, is made again; all of it counts as waiting."""
+        for patience in (10_000, 10_000, 60_000):
+            try:
+                self.page.wait_for_function(HAS_TARGET, arg=node, polling="raf", timeout=patience)
+                return
+            except TimeoutError:
+                self._click(node)
+        raise RuntimeError(f"a click on node {node} must be answered (got nothing from three clicks)")
 
     def move_slider(self, key: str) -> float:
         """Moves K_M by one and returns how long the new subgraph took to arrive."""

@@ -81,15 +81,11 @@ def enter(page: str) -> None:
     """Streamlit empties the address when the page is changed. The data set and the model come along with the visitor;
     what else was chosen here comes back if it was of the same data set."""
     came_from, st.session_state[_PLACE] = st.session_state.get(_PLACE), page
-    if st.query_params or came_from in (None, page):
-        return
-    here, there = (st.session_state.get(f"{_LAST} {name}", {}) for name in (page, came_from))
-    brought = {name: there[name] for name in (DATASET, MODEL) if name in there}
-    same = f"{_LAST} {came_from}" not in st.session_state or here.get(DATASET) == brought.get(DATASET)
-    st.query_params.from_dict(here if same else brought)
-
-
-def remember(page: str) -> None:
+    if not st.query_params and came_from not in (None, page):
+        here, there = (st.session_state.get(f"{_LAST} {name}", {}) for name in (page, came_from))
+        brought = {name: there[name] for name in (DATASET, MODEL) if name in there}
+        st.query_params.from_dict(here if here.get(DATASET) == brought.get(DATASET) else brought)
+    # at once, not at the end: a visitor may leave while the page is still being worked out
     st.session_state[f"{_LAST} {page}"] = st.query_params.to_dict()
 
 

@@ -155,7 +155,7 @@ def test_other_methods_and_unrefined_explanations_are_only_cut_anew():
 
 def test_a_size_out_of_range_is_an_error():
     model, graph = network(), random_graph()
-    with pytest.raises(ValueError, match=r"k_m must be 1 to 200 \(got 0\)"):
+    with pytest.raises(ValueError, match=r"k_m must be 1 to 50 \(got 0\)"):
         with_size(model, graph, explain(model, graph, Node(4), FEW_STEPS), 0)
 
 

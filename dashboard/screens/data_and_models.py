@@ -16,7 +16,6 @@ def show() -> None:
     st.write("What each data set holds, and how well the graph neural networks trained on it do.")
     st.caption(for_markdown(f"Networks run on: {compute.device_name()}"))
     info = choose_dataset(compute.datasets())
-    state.remember(PAGE)
     show_dataset(info)
     if info.name == "molecules":
         show_molecules()

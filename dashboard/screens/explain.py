@@ -47,7 +47,6 @@ def show() -> None:
         except FAILURES as error:
             logging.getLogger(__name__).exception("an explanation failed")
             st.error(sentence(error))
-    state.remember(PAGE)
 
 
 def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]) -> None:

@@ -34,7 +34,6 @@ def show() -> None:
         except FAILURES as error:
             logging.getLogger(__name__).warning("a prototype failed: %s", error)
             st.error(sentence(error))
-    state.remember(PAGE)
 
 
 def choose_class(card: compute.Card, complaints: list[str]) -> compute.ClassRequest:

@@ -131,22 +131,18 @@ def test_another_data_set_forgets_the_target_and_its_sizes_but_not_how_it_is_lea
 
 def test_what_was_chosen_comes_back_with_a_visitor_who_was_on_another_page(visit):
     visit.at(dataset="karate", node=3).after("enter", "explain")
-    state.remember("explain")
-    visit.at().after("enter", "data")
+    assert visit.at().after("enter", "data") == {"dataset": "karate"}
     assert visit.at().after("enter", "explain") == {"dataset": "karate", "node": "3"}
     assert visit.at(dataset="mutag").after("enter", "explain") == {"dataset": "mutag"}
 
 
 def test_the_data_set_and_the_model_come_along_to_another_page(visit):
     visit.at(dataset="karate", model="gcn", node=3).after("enter", "explain")
-    state.remember("explain")
     assert visit.at().after("enter", "prototypes") == {"dataset": "karate", "model": "gcn"}
-    visit.at(dataset="karate", model="gcn", label=1)
-    state.remember("prototypes")
+    visit.at(dataset="karate", model="gcn", label=1).after("enter", "prototypes")
     assert visit.at().after("enter", "explain") == {"dataset": "karate", "model": "gcn", "node": "3"}
     visit.at().after("enter", "prototypes")
-    visit.at(dataset="tree_grid", label=1)
-    state.remember("prototypes")
+    visit.at(dataset="tree_grid", label=1).after("enter", "prototypes")
     assert visit.at().after("enter", "explain") == {"dataset": "tree_grid"}  # node 3 was of another data set
 
 
