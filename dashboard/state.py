@@ -27,6 +27,7 @@ MOST_INSTANCES, USUAL_INSTANCES = 200, 10
 LONGEST = 500  # letters of one value in the address
 _OF_TARGET = (NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS, LABEL)
 _LAST = "last address"
+_COMING = "address to come"
 _PLACE = "page the visitor is on"
 _STOPPED = "stopped run"
 _PAGE = "page of the gallery"
@@ -74,12 +75,18 @@ def change(dropped: Sequence[str], values: dict) -> None:
     for name, value in values.items():
         if value is not None and value != "" and value != []:
             new[name] = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    st.session_state[_COMING] = new
     st.query_params.from_dict(new)
 
 
 def enter(page: str) -> None:
     """Streamlit empties the address when the page is changed. The data set and the model come along with the visitor;
     what else was chosen here comes back if it was of the same data set."""
+    # Writing the address may end a run that has a next one waiting, which then starts with the address of before: without
+    # this the click would be lost, or answered only with the next.
+    coming = st.session_state.pop(_COMING, None)
+    if coming is not None and coming != st.query_params.to_dict():
+        st.query_params.from_dict(coming)
     came_from, st.session_state[_PLACE] = st.session_state.get(_PLACE), page
     if not st.query_params and came_from not in (None, page):
         here, there = (st.session_state.get(f"{_LAST} {name}", {}) for name in (page, came_from))

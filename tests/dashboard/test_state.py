@@ -146,6 +146,13 @@ def test_the_data_set_and_the_model_come_along_to_another_page(visit):
     assert visit.at().after("enter", "explain") == {"dataset": "tree_grid"}  # node 3 was of another data set
 
 
+def test_a_click_is_not_lost_where_the_next_run_starts_with_the_address_of_before(visit):
+    visit.at(dataset="karate", node=3).after("enter", "explain")
+    assert visit.after("write", "node", 5) == {"dataset": "karate", "node": "5"}
+    assert visit.at(dataset="karate", node=3).after("enter", "explain") == {"dataset": "karate", "node": "5"}
+    assert visit.at(dataset="karate", node=8).after("enter", "explain") == {"dataset": "karate", "node": "8"}  # once
+
+
 def test_a_widget_that_was_not_drawn_for_a_while_is_as_it_was(visit):
     visit.at()
     state.recall("sieve", "all")
