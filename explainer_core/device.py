@@ -36,8 +36,8 @@ def use_one_thread() -> None:
 def one_thread() -> Iterator[None]:
     """Inside, torch works on one thread; afterwards on as many as before.
 
-    Explaining is many steps on small tensors. More threads are no faster at it, and where anything else is running they
-    wait for each other and take four times as long.
+    Explaining is many steps on small tensors. Where anything else is running, more threads wait for each other and
+    take two to four times as long.
     """
     global _inside, _outside
     with _lock:

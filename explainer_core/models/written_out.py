@@ -1,6 +1,6 @@
 """The slope of a GCN's logits in its edge weights, written out instead of recorded.
 
-A network on a small neighbourhood is a hundred tiny operations, and autograd's book-keeping costs more than they do.
+A network on a small neighbourhood is many tiny operations, and autograd's book-keeping is a good part of what they cost.
 Where a mask over edges is all that is learnt, and the network is the usual GCN, the way back is short enough to write down.
 """
 
