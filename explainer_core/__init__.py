@@ -13,6 +13,7 @@ from explainer_core.pretrained import Card, PretrainedError, list_cards, load_pr
 from explainer_core.prototype_fields import Prototype
 from explainer_core.prototypes import prototype
 from explainer_core.targets import Link, Node, WholeGraph
+from explainer_core.verdict import Verdict
 
 __all__ = [
     "DATASETS",
@@ -30,6 +31,7 @@ __all__ = [
     "PretrainedError",
     "Prototype",
     "Subgraph",
+    "Verdict",
     "WholeGraph",
     "explain",
     "explain_many",

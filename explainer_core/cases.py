@@ -8,11 +8,14 @@ import torch
 from torch import Tensor, nn
 
 from explainer_core.explanation import Explanation
+from explainer_core.features import with_features
 from explainer_core.graph import Graph, GraphSet
+from explainer_core.judging import Judge
+from explainer_core.methods import proposing
 from explainer_core.methods.problem import Problem, Weights, run
 from explainer_core.neighborhood import Computation
-from explainer_core.refine import refine
-from explainer_core.targets import TASKS, Target
+from explainer_core.targets import TASKS, Target, WholeGraph
+from explainer_core.verifying import verified, with_verdicts
 
 
 @dataclass(frozen=True)
@@ -39,12 +42,14 @@ class Case:
         probabilities = logits.softmax(-1)
         goal, explained = _goal(probabilities, target_class)
         node_class = _node_classes(model, data, computation) if config.laplacian and task == "node" else None
-        values = data.x.to(device)
+        values = data.features_on(device)
         known = {
             "mean": data.feature_mean.to(device),
             "varying": data.features_vary,
             "types": data.features_are_types,
         }
+        if isinstance(targets[0], WholeGraph) and isinstance(data, GraphSet):
+            known["graph_numbers"] = torch.tensor([target.index for target in targets], device=device)
         problem = Problem(model, computation, config, task, values, goal, node_class, **known)
         return cls(problem, data, targets, method, probabilities, explained)
 
@@ -57,15 +62,37 @@ class Case:
         return tuple((number, self.in_order(edge)) for number, edge in snapshots if number <= until)
 
     def finished(self, weights: Weights, seeds: int, history=None, snapshots=()) -> list[Explanation]:
-        """The explanations, refined where that is asked for. Only a learnt mask is: the others are there to compare."""
+        """The explanations with their G_S, its verdict, and the features that matter on it."""
         found = self.explanations(weights, seeds, history, snapshots)
-        refines = self.method == "gnnexplainer" and self.problem.config.refine
-        return refine(self.problem.model, self.data, found) if refines else found
+        judge = Judge(self.problem.model, self.data, found)
+        if self.verifies:
+            found = verified(judge, found, self._proposals(found, weights))
+        found = with_verdicts(judge, found)
+        return with_features(judge, self.data, found) if self.learns else found
+
+    @property
+    def verifies(self) -> bool:
+        return self.method == "verified"
+
+    @property
+    def learns(self) -> bool:
+        return self.method in ("verified", "gnnexplainer")
+
+    def _proposals(self, found: list[Explanation], weights: Weights) -> list[dict[str, np.ndarray]]:
+        """What each proposal says of every undirected pair, for each target by name."""
+        columns = {"mask": [explanation.edge_weight for explanation in found]}
+        for name, edge in proposing.proposals(self.problem).items():
+            of = _Columns.of(self.problem, Weights(edge), 1)
+            columns[name] = [of.of_target(i)["edge_weight"] for i in range(len(found))]
+        return [
+            {name: explanation.undirected(column[i])[1] for name, column in columns.items()}
+            for i, explanation in enumerate(found)
+        ]
 
     def explanations(self, weights: Weights, seeds: int, history=None, snapshots=()) -> list[Explanation]:
         """One Explanation for each target, the seeds averaged."""
         columns = _Columns.of(self.problem, weights, seeds)
-        masked = self._masked_probabilities(weights, seeds) if self.method == "gnnexplainer" else None
+        masked = self._masked_probabilities(weights, seeds) if self.learns else None
         steps = [0] * len(self.targets) if weights.steps is None else weights.steps.view(-1, seeds).amax(1).tolist()
         found = []
         for i, target in enumerate(self.targets):
@@ -90,7 +117,7 @@ class Case:
     def _masked_probabilities(self, weights: Weights, seeds: int) -> Tensor:
         """What the model says with the soft masks on, the seeds averaged; hidden features at their mean: (P, C)."""
         problem = self.problem.repeated(seeds)
-        if not problem.features_matter:
+        if weights.feature is None:
             return _seed_means(problem.logits(weights.edge), seeds)
         c = problem.computation
         gate = weights.feature[c.node_instance] if weights.node_feature is None else weights.node_feature

@@ -3,24 +3,38 @@
 import math
 from dataclasses import Field, asdict, dataclass, field, fields
 
+AUTO = "auto"  # K_M: the smallest size that is nearly as good as any
 
-def knob(default, *, low=None, high=None, choices=None, help: str):
-    """A setting that knows its range, so that the check and the slider read the same numbers."""
-    return field(default=default, metadata={"low": low, "high": high, "choices": choices, "help": help})
+
+def knob(default, *, low=None, high=None, choices=None, auto=False, help: str):
+    """A setting that knows its range, so that the check and the slider read the same numbers.
+
+    `auto` says that the word "auto" may stand in for the number.
+    """
+    return field(default=default, metadata={"low": low, "high": high, "choices": choices, "auto": auto, "help": help})
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainConfig:
     """The settings of one explanation. The objective they weigh is in methods/gnnexplainer.py."""
 
-    k_m: int = knob(6, low=1, high=50, help="K_M: how large the explanation subgraph may be")
+    k_m: int | str = knob(
+        AUTO,
+        low=1,
+        high=50,
+        auto=True,
+        help="K_M: how large the explanation subgraph is; auto: the smallest that is nearly as good as any up to 30",
+    )
     k_m_unit: str = knob("nodes", choices=("nodes", "edges"), help="What K_M counts")
     k_f: int = knob(5, low=1, high=50, help="K_F: how many features the explanation keeps")
     connected: bool = knob(True, help="Keep only the part that hangs together around the target")
     refine: bool = knob(
-        True, help="Exchange edges, one or two at a time, where the subgraph alone would lose the prediction"
+        True, help="Verified: exchange edges of each proposal while the network says that it gets better"
     )
 
+    necessity: float = knob(
+        3.0, low=0.0, high=20.0, help="Weight of the prediction getting lost when the kept edges are taken away"
+    )
     size: float = knob(0.3, low=0.0, high=5.0, help="Weight of the number of kept edges at the end of the run")
     size_start: float = knob(
         5.0, low=0.0, high=100.0, help="The same at the start, shared by all edges; it rises steadily in between"
@@ -44,6 +58,11 @@ class ExplainConfig:
         choices=("auto", "marginal", "zero"),
         help="What replaces a hidden feature: other nodes' values, zero, or auto: zero for one-hot types, else values",
     )
+    features: str = knob(
+        "after",
+        choices=("after", "joint", "none"),
+        help="Features are weighed after the edges, on the kept subgraph; together with them, as in the paper; or not",
+    )
     feature_mask: str = knob(
         "shared", choices=("shared", "per_node"), help="One mask for all nodes, or one for each node"
     )
@@ -53,6 +72,33 @@ class ExplainConfig:
     max_edges: int = knob(
         200_000, low=1, high=10_000_000, help="A larger neighbourhood is sampled down to this many edges"
     )
+
+    @classmethod
+    def paper(cls, **changes) -> "ExplainConfig":
+        """The method as published (Ying et al. 2019), for `method="gnnexplainer"`: both masks learnt together, by
+        sufficiency alone, with nothing exchanged afterwards.
+
+        Weights of size, Laplacian and features are those of its appendix; where that is silent (entropy, rate, start,
+        one mask for both directions) those of the authors' code.
+        """
+        published = {
+            "necessity": 0.0,
+            "features": "joint",
+            "refine": False,
+            "feature_fill": "marginal",
+            "direction": "symmetric",
+            "size": 0.005,
+            "size_start": 0.0,
+            "entropy": 1.0,
+            "laplacian": 0.5,
+            "feat_size": 0.1,
+            "temperature": 1.0,
+            "start": 1.0,
+            "steps": 100,
+            "learning_rate": 0.1,
+            "k_m": 6,
+        }
+        return cls(**published | changes)
 
     def __post_init__(self):
         for setting in fields(self):
@@ -69,13 +115,16 @@ def check_setting(setting: Field, value) -> None:
         if value not in rule["choices"]:
             raise ValueError(f"{name} must be one of {', '.join(rule['choices'])} (got {value!r})")
         return
-    kind = type(setting.default)
+    if rule["auto"] and value == AUTO:
+        return
+    kind = int if rule["auto"] else type(setting.default)
     right_type = isinstance(value, (int, float) if kind is float else kind) and (
         kind is bool or not isinstance(value, bool)
     )
     if not right_type or (isinstance(value, float) and not math.isfinite(value)):
-        wanted = {float: "a number", int: "an int", bool: "a bool"}[kind]
+        wanted = {float: "a number", int: "an int", bool: "a bool"}[kind] + (" or 'auto'" if rule["auto"] else "")
         raise ValueError(f"{name} must be {wanted} (got {value!r})")
     if rule["low"] is not None and not rule["low"] <= value <= rule["high"]:
         low, high = (f"{end:g}" if kind is float else f"{end:,}" for end in (rule["low"], rule["high"]))
-        raise ValueError(f"{name} must be {low} to {high} (got {value!r})")
+        word = " or 'auto'" if rule["auto"] else ""
+        raise ValueError(f"{name} must be {low} to {high}{word} (got {value!r})")

@@ -6,6 +6,7 @@ import numpy as np
 
 from explainer_core.config import ExplainConfig
 from explainer_core.targets import Link, Node, WholeGraph
+from explainer_core.verdict import LEVELS, Judged, Verdict
 
 TARGET_KINDS = {"node": Node, "graph": WholeGraph, "link": Link}
 ARRAYS = {  # type and number of dimensions
@@ -18,8 +19,11 @@ ARRAYS = {  # type and number of dimensions
     "feature_weight": (float, 1),
     "edge_spread": (float, 1),
     "seed_weights": (float, 2),
+    "feature_mask": (float, 1),
+    "feature_absent": (bool, 1),
 }
-OPTIONAL = ("feature_weight", "edge_spread", "seed_weights")
+OPTIONAL = ("feature_weight", "edge_spread", "seed_weights", "feature_mask", "feature_absent")
+PER_FEATURE = ("feature_weight", "feature_mask", "feature_absent")
 PER_EDGE = ("edge_ids", "edge_weight", "edge_part", "edge_spread", "seed_weights")
 
 
@@ -28,14 +32,21 @@ def plain_fields(fields: dict) -> dict:
     target = fields["target"]
     kind = next(name for name, cls in TARGET_KINDS.items() if isinstance(target, cls))
     plain = {name: _plain(value) for name, value in fields.items()}
-    return plain | {"target": {"kind": kind} | asdict(target), "config": fields["config"].to_dict()}
+    return plain | {
+        "target": {"kind": kind} | asdict(target),
+        "config": fields["config"].to_dict(),
+        "verdict": None if fields["verdict"] is None else asdict(fields["verdict"]),
+        "table": [asdict(judged) for judged in fields["table"]],
+    }
 
 
 def checked_fields(values: dict) -> dict:
     """The fields out of a file, each of its type and all of one size; raises what it trips over."""
+    # the one follows from the rest, the other was written by earlier versions
+    values = {name: value for name, value in values.items() if name not in ("edge_score", "core")}
     target = dict(values["target"])
     arrays = {
-        name: None if values[name] is None and name in OPTIONAL else _array(name, values[name], kind, ndim)
+        name: None if values.get(name) is None and name in OPTIONAL else _array(name, values[name], kind, ndim)
         for name, (kind, ndim) in ARRAYS.items()
     }
     masked = values["masked_probabilities"]
@@ -50,7 +61,9 @@ def checked_fields(values: dict) -> dict:
         "snapshots": tuple(
             (_whole("step", step), _array("snapshots", mask, float, 1)) for step, mask in values["snapshots"]
         ),
-        "core": tuple((_whole("core", a), _whole("core", b)) for a, b in values.get("core", ())),
+        "size": _whole("size", values.get("size", values["config"].get("k_m"))),
+        "verdict": None if values.get("verdict") is None else _verdict(values["verdict"]),
+        "table": tuple(_judged(entry) for entry in values.get("table", ())),
     }
     for rule, holds in _rules(fields).items():
         if not holds:
@@ -69,7 +82,10 @@ def _rules(fields: dict) -> dict[str, bool]:
     return {
         "two rows of edges": len(edge_index) == 2,
         "as many values as edges": all(part is None or part.shape[-1] == edge_index.shape[1] for part in sized),
-        "a core of its own edges": set(fields["core"]) <= set(map(tuple, np.sort(edge_index, axis=0).T.tolist())),
+        "subgraphs of its own edges": {edge for judged in fields["table"] for edge in judged.edges}
+        <= set(map(tuple, np.sort(edge_index, axis=0).T.tolist())),
+        "as many values as features": len({len(fields[name]) for name in PER_FEATURE if fields[name] is not None}) <= 1,
+        "a size of at least 1": fields["size"] >= 1,
         "one hop for each node": len(fields["nodes"]) == len(fields["hop"]),
         "edges and target among the nodes": nodes <= set(fields["nodes"].tolist()),
         "target numbers": all(_whole("target", number) >= 0 for number in asked),
@@ -84,11 +100,39 @@ def _rules(fields: dict) -> dict[str, bool]:
 def _array(name: str, value, kind: type, ndim: int) -> np.ndarray:
     """Finite numbers, whole and not negative where numbers of nodes and edges are meant."""
     found = np.array(value)
+    if kind is bool:
+        if found.ndim != ndim or (found.size and found.dtype.kind != "b"):
+            raise ValueError(f"{name} must be true or false in {ndim} dimensions (got {found.dtype} {found.shape})")
+        return found.astype(bool)
     if found.ndim != ndim or (found.size and found.dtype.kind not in ("iu" if kind is np.int64 else "iuf")):
         raise ValueError(f"{name} must be numbers in {ndim} dimensions (got {found.dtype} {found.shape})")
     if not np.isfinite(found).all() or (kind is np.int64 and (found < 0).any()):
         raise ValueError(f"{name} must be finite, and numbers of nodes and edges not negative")
     return found.astype(kind)
+
+
+def _verdict(values: dict) -> Verdict:
+    verdict = Verdict(**values)
+    numbers = [verdict.full, verdict.alone, verdict.without, verdict.empty]
+    numbers += [] if verdict.agreement is None else [verdict.agreement]
+    _shares("verdict", numbers)
+    if verdict.level not in LEVELS or type(verdict.keeps_class) is not bool or not isinstance(verdict.winner, str):
+        raise ValueError(f"verdict must have one of the levels {', '.join(LEVELS)} (got {verdict.level!r:.40})")
+    return verdict
+
+
+def _judged(values: dict) -> Judged:
+    judged = Judged(**values | {"edges": tuple((_whole("edge", a), _whole("edge", b)) for a, b in values["edges"])})
+    _shares("table", [judged.alone, judged.without])
+    if type(judged.keeps_class) is not bool or not isinstance(judged.origin, str):
+        raise ValueError("table must say of each subgraph whether it keeps the class, and where it came from")
+    return judged
+
+
+def _shares(name: str, values: list) -> None:
+    found = _array(name, values, float, 1)
+    if (found < -1e-6).any() or (found > 1 + 1e-6).any():
+        raise ValueError(f"{name} must hold probabilities from 0 to 1")
 
 
 def _floats(name: str, value) -> tuple[float, ...]:

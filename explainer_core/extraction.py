@@ -1,12 +1,10 @@
 """G_S: the few heaviest edges that hang together around the target, cut out of all edges and their scores."""
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
-from networkx.utils import UnionFind
 
 EdgesAt = dict[int, list[int]]  # the edges at each node
 
@@ -21,8 +19,14 @@ class Subgraph:
 
     nodes: tuple[int, ...]
     edges: tuple[tuple[int, int], ...]
-    threshold: float
-    dropped: int
+    threshold: float = 0.0
+    dropped: int = 0
+
+    @classmethod
+    def of(cls, edges: Iterable[tuple[int, int]], roots: tuple[int, ...] = ()) -> "Subgraph":
+        """The subgraph of these edges; the target belongs to it even where none of them touches it."""
+        edges = tuple(sorted((int(a), int(b)) for a, b in edges))
+        return cls(tuple(sorted({node for edge in edges for node in edge} | set(roots))), edges)
 
 
 def extract(
@@ -33,60 +37,72 @@ def extract(
     *,
     unit: str = "nodes",
     connected: bool = True,
+    hop: np.ndarray | None = None,
     touching: EdgesAt | None = None,
 ) -> Subgraph:
-    """The paper's extraction (its Appendix): the largest threshold at which the component around the target reaches K_M.
+    """The K_M heaviest edges, or nodes, that hang together: a beginning of `nested_order`, never more than K_M.
 
-    Edges as heavy as the threshold are all kept. Without roots (a whole graph) the largest component counts;
-    unconnected, the heaviest edges count wherever they are. A graph smaller than K_M is kept whole. Who cuts the same
-    graph again and again passes `touching`, made once by `edges_at`.
+    With nodes counted, edges between nodes that are in already cost nothing. Who cuts the same graph again and again
+    passes `touching`, made once by `edges_at`.
     """
     if k_m < 1 or unit not in ("nodes", "edges"):
         raise ValueError(f"k_m must be at least 1 and counted in nodes or edges (got {k_m} {unit})")
     if len(scores) == 0:
-        return Subgraph(tuple(sorted(set(roots))), (), 0.0, 0)
-    if not connected:
-        kept, threshold = _heaviest(pairs, scores, roots, k_m, unit)
-    elif roots:
-        kept, threshold = _grown(edges_at(pairs) if touching is None else touching, pairs, scores, roots, k_m, unit)
-    else:
-        kept, threshold = _joined(pairs, scores, k_m, unit)
-    edges = tuple((int(a), int(b)) for a, b in pairs[kept])
-    nodes = {node for edge in edges for node in edge} | set(roots)
+        return Subgraph(tuple(sorted(set(roots))), ())
+    nodes, kept = set(roots), []
+    for edge in nested_order(pairs, scores, roots, connected=connected, hop=hop, touching=touching):
+        ends = set(pairs[edge].tolist())
+        if len(kept) + 1 > k_m if unit == "edges" else len(nodes | ends) > k_m:
+            break
+        nodes |= ends
+        kept.append(edge)
+    threshold = float(scores[kept].min()) if kept else float(scores.max())
+    edges = tuple((int(a), int(b)) for a, b in pairs[np.sort(np.array(kept, dtype=np.int64))])
     return Subgraph(tuple(sorted(nodes)), edges, threshold, int((scores >= threshold).sum()) - len(edges))
 
 
-def _grown(
-    touching: EdgesAt, pairs: np.ndarray, scores: np.ndarray, roots: tuple[int, ...], k_m: int, unit: str
-) -> tuple[np.ndarray, float]:
-    """From the roots along the heaviest edge each time, as Prim grows a tree: the kept edges, and the threshold.
+def nested_order(
+    pairs: np.ndarray,
+    scores: np.ndarray,
+    roots: tuple[int, ...],
+    *,
+    connected: bool = True,
+    hop: np.ndarray | None = None,
+    touching: EdgesAt | None = None,
+) -> Iterator[int]:
+    """The edges from the target outwards along the heaviest each time, as Prim grows a tree; every beginning hangs together.
 
-    Between two falls of the threshold everything within reach at that weight is taken in, so that ties are all kept.
+    A whole graph has no target: there it grows from the heaviest edge. Of equals the one with fewer hops comes
+    first, then the one with the smaller number. Unconnected, the heaviest come first wherever they are.
     """
-    reached, taken, threshold = set(), [], float(scores.max())
-    waiting: list[tuple[float, int]] = []  # (-score, edge) of edges that leave what is reached
+    hop = np.zeros(len(scores), dtype=np.int64) if hop is None else hop
+    if not connected or not len(scores):
+        yield from np.lexsort((hop, -scores)).tolist()
+        return
+    touching = edges_at(pairs) if touching is None else touching
+    seen: set[int] = set()
+    reached: set[int] = set()
+    if not roots:
+        heaviest = int(np.lexsort((hop, -scores))[0])
+        yield heaviest
+        seen, roots = {heaviest}, tuple(pairs[heaviest].tolist())
+    waiting: list[tuple[float, int, int]] = []  # (-score, hop, edge) of edges that leave what is reached
 
     def reach(node: int) -> None:
         if node not in reached:
             reached.add(node)
             for edge in touching.get(node, ()):
-                heapq.heappush(waiting, (-scores[edge], edge))
+                heapq.heappush(waiting, (-scores[edge], hop[edge], edge))
 
     for root in roots:
         reach(root)
-    seen: set[int] = set()
     while waiting:
-        if -waiting[0][0] < threshold:
-            if (len(taken) if unit == "edges" else len(reached)) >= k_m:
-                break
-            threshold = float(-waiting[0][0])
-        edge = heapq.heappop(waiting)[1]
+        edge = heapq.heappop(waiting)[2]
         if edge not in seen:
             seen.add(edge)
-            taken.append(edge)
+            yield edge
             for node in pairs[edge].tolist():
                 reach(node)
-    return np.sort(np.array(taken, dtype=np.int64)), threshold
 
 
 def edges_at(pairs: np.ndarray) -> EdgesAt:
@@ -95,43 +111,3 @@ def edges_at(pairs: np.ndarray) -> EdgesAt:
     order = np.argsort(ends, kind="stable")
     nodes, start = np.unique(ends[order], return_index=True)
     return dict(zip(nodes.tolist(), (part.tolist() for part in np.split(order // 2, start[1:])), strict=True))
-
-
-def _by_level(scores: np.ndarray) -> Iterator[list[int]]:
-    """The edges from heavy to light, those of equal weight together."""
-    falling = np.argsort(-scores, kind="stable").tolist()
-    return (list(edges) for _, edges in groupby(falling, key=scores.__getitem__))
-
-
-def _heaviest(
-    pairs: np.ndarray, scores: np.ndarray, roots: tuple[int, ...], k_m: int, unit: str
-) -> tuple[np.ndarray, float]:
-    """The heaviest edges wherever they are: the kept edges, and the threshold."""
-    taken, nodes = [], set(roots)
-    for edges in _by_level(scores):
-        taken += edges
-        nodes |= set(pairs[edges].ravel().tolist())
-        if (len(taken) if unit == "edges" else len(nodes)) >= k_m:
-            break
-    return np.sort(np.array(taken)), float(scores[taken[-1]])
-
-
-def _joined(pairs: np.ndarray, scores: np.ndarray, k_m: int, unit: str) -> tuple[np.ndarray, float]:
-    """From the heaviest edge down, joining what touches, as Kruskal does, until one piece is large enough.
-
-    Of two pieces that are equally large the one with the smaller node number is kept.
-    """
-    pieces, taken = UnionFind(), []
-    sizes: dict[int, tuple[int, int]] = {}  # of each piece by its name: how large, and minus its smallest node
-    for edges in _by_level(scores):
-        for edge in edges:
-            ends = pairs[edge].tolist()
-            parts = [sizes.pop(name, (unit == "nodes", -name)) for name in {pieces[end] for end in ends}]
-            pieces.union(*ends)
-            size = sum(part[0] for part in parts) + (unit == "edges")
-            sizes[pieces[ends[0]]] = size, max(part[1] for part in parts)
-        taken += edges
-        if max(sizes.values())[0] >= k_m:
-            break
-    largest = max(sizes, key=sizes.get)
-    return np.array(sorted(edge for edge in taken if pieces[int(pairs[edge, 0])] == largest)), float(scores[taken[-1]])

@@ -28,6 +28,18 @@ class _Features:
         return self.x.mean(0)
 
     @cached_property
+    def _moved(self) -> dict[torch.device, Tensor]:
+        return {}
+
+    def features_on(self, device: torch.device) -> Tensor:
+        """The features on a device, moved there once: (N, F)."""
+        if self.x.device == device:
+            return self.x
+        if device not in self._moved:
+            self._moved[device] = self.x.to(device)
+        return self._moved[device]
+
+    @cached_property
     def features_vary(self) -> bool:
         """True if any feature has different values at different nodes."""
         return bool((self.x != self.x[0]).any())

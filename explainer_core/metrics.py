@@ -5,28 +5,26 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import torch
 from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from explainer_core.explanation import Explanation
 from explainer_core.extraction import Subgraph
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.methods.problem import run, still
-from explainer_core.neighborhood import computations
-from explainer_core.targets import TASKS, Node, WholeGraph
+from explainer_core.judging import Judge, edge_rows
+from explainer_core.targets import Node, WholeGraph
 
 # What counts as right, and how it is added up:
 # paper         the edges of the node's own motif; all edges of all explanations ranked together
 # any_motif     the edges of any motif; ranked together
 # per_instance  the edges of the node's own motif; one ranking for each explanation, then the mean
 PROTOCOLS = ("paper", "any_motif", "per_instance")
-BATCH_EDGES = 200_000
 
 
 @dataclass(frozen=True)
 class Faithfulness:
-    """What the model says of G_S alone and of the graph without it. Probabilities are of the explained class.
+    """What the model says of G_S alone and of the graph without it, by the protocol of judging.py. Probabilities are
+    of the explained class.
 
     `fidelity_plus` is high if the model needs G_S; `fidelity_minus` is low if G_S is enough; `characterization` joins
     the two. `keeps_class` says whether G_S alone still gets the explained class.
@@ -113,14 +111,14 @@ def faithfulness(
 ) -> list[Faithfulness]:
     """Each explanation's G_S (or the subgraph given in its stead) judged alone and taken away."""
     subgraphs = [e.subgraph() for e in explanations] if subgraphs is None else subgraphs
-    kept = [edge_mask(e, s) for e, s in zip(explanations, subgraphs, strict=True)]
-    alone = probabilities_with(model, data, explanations, kept)
-    without = probabilities_with(model, data, explanations, [1 - mask for mask in kept])
-    return [_faithfulness(e, *row) for e, *row in zip(explanations, kept, alone, without, strict=True)]
+    judge = Judge(model, data, explanations)
+    rows = [(i, edge_rows(e, [s.edges])) for i, (e, s) in enumerate(zip(explanations, subgraphs, strict=True))]
+    found = zip(explanations, rows, judge.alone(rows), judge.without(rows), strict=True)
+    return [_faithfulness(e, row, alone[0], without[0]) for e, (_, row), alone, without in found]
 
 
-def _faithfulness(explanation: Explanation, kept: np.ndarray, alone: np.ndarray, without: np.ndarray) -> Faithfulness:
-    label = explained_class(explanation)
+def _faithfulness(explanation: Explanation, row: np.ndarray, alone: np.ndarray, without: np.ndarray) -> Faithfulness:
+    label, kept = explained_class(explanation), row[0][explanation.pair_numbers]
     return Faithfulness(
         full=explanation.probabilities[label],
         kept=float(alone[label]),
@@ -135,54 +133,6 @@ def explained_class(explanation: Explanation) -> int:
     return explanation.predicted_class if explanation.explained_class is None else explanation.explained_class
 
 
-def edge_mask(explanation: Explanation, subgraph: Subgraph) -> np.ndarray:
-    """1.0 for the directed edges that lie in the subgraph, else 0.0: (e,)."""
-    if not subgraph.edges:
-        return np.zeros(explanation.edge_index.shape[1])
-    low, high = np.sort(explanation.edge_index, axis=0)
-    kept_low, kept_high = np.array(subgraph.edges).T
-    width = max(int(high.max(initial=0)), int(kept_high.max())) + 1  # one number for each pair
-    return np.isin(low * width + high, kept_low * width + kept_high).astype(float)
-
-
-@torch.no_grad()
-def probabilities_with(
-    model: nn.Module, data: Graph | GraphSet, explanations: Sequence[Explanation], masks: Sequence[np.ndarray]
-) -> np.ndarray:
-    """What the model says of each target with its edges weighted by the mask: (T, C)."""
-    if not explanations:
-        return np.empty((0, 0))
-    model, config = still(model), explanations[0].config
-    device = next(model.parameters()).device
-    found, done = [], 0
-    pieces = computations(
-        data,
-        [e.target for e in explanations],
-        model.num_layers,
-        max_edges=config.max_edges,
-        seed=config.seed,
-        budget=BATCH_EDGES,
-    )
-    for piece, computation in pieces:
-        wanted = np.concatenate(masks[done : done + len(piece)])
-        weight = torch.empty(computation.num_edges)
-        weight[computation.edge_instance.argsort(stable=True)] = torch.from_numpy(wanted).float()
-        logits = run(model, computation.to(device), TASKS[type(piece[0])], weight.to(device))
-        found.append(logits.double().softmax(-1).cpu().numpy())  # in float32 a sure class rounds to one
-        done += len(piece)
-    return np.concatenate(found)
-
-
-def probability_curve(
-    model: nn.Module, data: Graph | GraphSet, explanation: Explanation, sizes: Sequence[int]
-) -> list[tuple[int, float]]:
-    """Probability of the explained class from G_S alone, for each K_M."""
-    masks = [edge_mask(explanation, explanation.subgraph(size)) for size in sizes]
-    probabilities = probabilities_with(model, data, [explanation] * len(masks), masks)
-    label = explained_class(explanation)
-    return [(size, float(row[label])) for size, row in zip(sizes, probabilities, strict=True)]
-
-
 def soft_hard_gap(explanation: Explanation, judged: Faithfulness) -> float:
     """How much of the probability under the soft mask is lost when the subgraph is cut out of it."""
     if explanation.masked_probabilities is None:
@@ -193,12 +143,10 @@ def soft_hard_gap(explanation: Explanation, judged: Faithfulness) -> float:
 # Against chance
 
 
-def stability(explanation: Explanation, k_m: int | None = None) -> float:
-    """Mean Jaccard overlap of the subgraphs that each two seeds keep; 1 if all seeds agree."""
-    if explanation.seed_weights is None:
-        raise ValueError("stability needs at least two seeds (got one); explain with ExplainConfig(seeds=10)")
-    kept = [set(explanation.subgraph(k_m, weights=weights).edges) for weights in explanation.seed_weights]
-    return float(np.mean([len(a & b) / max(len(a | b), 1) if a | b else 1.0 for a, b in combinations(kept, 2)]))
+def agreement(subgraphs: Sequence[Subgraph]) -> float:
+    """Mean Jaccard overlap of the edges that each two keep; 1 if all agree."""
+    kept = [set(subgraph.edges) for subgraph in subgraphs]
+    return float(np.mean([len(a & b) / len(a | b) if a | b else 1.0 for a, b in combinations(kept, 2)]))
 
 
 def random_subgraph(explanation: Explanation, like: Subgraph, seed: int = 0) -> Subgraph:
@@ -215,4 +163,4 @@ def random_subgraph(explanation: Explanation, like: Subgraph, seed: int = 0) -> 
         pair = free[rng.integers(len(free))]
         kept.add(pair)
         nodes |= set(pair)
-    return Subgraph(tuple(sorted(nodes)), tuple(sorted(kept)), 0.0, 0)
+    return Subgraph(tuple(sorted(nodes)), tuple(sorted(kept)))

@@ -1,4 +1,4 @@
-"""May one believe an explanation: what the model says of other sizes, of no edges at all and of the truth alone."""
+"""May one believe an explanation: what the model says of other sizes, of the truth alone, and from other starts."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,20 +7,28 @@ from dataclasses import dataclass, replace
 import numpy as np
 from torch import nn
 
+from explainer_core.config import AUTO
+from explainer_core.explaining import explain_many
 from explainer_core.explanation import Explanation
+from explainer_core.extraction import Subgraph
+from explainer_core.features import with_features
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.methods.problem import still
-from explainer_core.metrics import (
-    Faithfulness,
-    edge_mask,
-    explained_class,
-    graph_of,
-    probabilities_with,
-)
-from explainer_core.refine import refine
+from explainer_core.judging import Judge, edge_rows
+from explainer_core.metrics import Faithfulness, agreement, explained_class, faithfulness, graph_of
 from explainer_core.targets import Node
+from explainer_core.verifying import sizes_of, with_verdicts
 
-LARGEST_SIZE = 30  # the curve of K_M goes up to here unless told otherwise
+STARTS = 10
+
+
+@dataclass(frozen=True)
+class SizePoint:
+    """What choosing one K_M gives. Probabilities are of the explained class."""
+
+    size: int
+    alone: float
+    without: float
+    keeps_class: bool
 
 
 @dataclass(frozen=True)
@@ -32,11 +40,25 @@ class Trust:
     """
 
     faithfulness: Faithfulness
-    curve: tuple[tuple[int, float], ...]  # (K_M, what the model says of G_S alone)
+    curve: tuple[SizePoint, ...]
     empty_class: int
     empty_probability: float
     motif_class: int | None
     motif_probability: float | None
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How much the G_S of other starts overlap: the mean share of edges two have in common, and who keeps what."""
+
+    share: float
+    starts: int
+    kept_by: dict[tuple[int, int], float]  # the share of the starts that keep a pair
+
+    @property
+    def unstable(self) -> tuple[tuple[int, int], ...]:
+        """The pairs that some starts keep and others drop."""
+        return tuple(sorted(pair for pair, share in self.kept_by.items() if share < 1))
 
 
 def trust(
@@ -47,78 +69,91 @@ def trust(
     *,
     sizes: Sequence[int] | None = None,
 ) -> Trust:
-    """Judges an explanation cut at K_M, its own unless given, in one batch of forward passes.
+    """Judges an explanation cut at K_M, its own unless given, in two batches of forward passes.
 
-    The curve covers `sizes`, or 1 up to 30 or all there is, and always K_M.
+    The curve covers `sizes`, or 1 up to 30 or all there is, and always K_M: each point is what choosing that K_M gives.
     """
-    k_m = explanation.config.k_m if k_m is None else k_m
-    sizes = sorted({*(_sizes(explanation) if sizes is None else sizes), k_m})
-    kept = edge_mask(explanation, explanation.subgraph(k_m))
-    motif = _motif_mask(data, explanation)
-    masks = [kept, 1 - kept, np.zeros_like(kept)]
-    masks += [edge_mask(explanation, explanation.subgraph(size)) for size in sizes]
-    masks += [] if motif is None else [motif]
-    alone, without, empty, *others = probabilities_with(model, data, [explanation] * len(masks), masks)
-    curve, truth = others[: len(sizes)], others[-1]
+    k_m = explanation.size if k_m is None or k_m == AUTO else k_m
+    sizes = sorted({*(sizes_of(explanation) if sizes is None else sizes), k_m})
+    rows = edge_rows(explanation, [(), *(explanation.subgraph(size).edges for size in sizes)])
+    motif = _motif_row(data, explanation)
+    judge = Judge(model, data, [explanation])
+    (alone,) = judge.alone([(0, rows if motif is None else np.concatenate([rows, motif[None]]))])
+    (without,) = judge.without([(0, rows[1:])])
     label = explained_class(explanation)
+    curve = tuple(
+        SizePoint(size, float(a[label]), float(w[label]), int(a.argmax()) == label)
+        for size, a, w in zip(sizes, alone[1 : len(rows)], without, strict=True)
+    )
+    chosen = curve[sizes.index(k_m)]
+    kept = rows[1 + sizes.index(k_m)][explanation.pair_numbers]
     return Trust(
         faithfulness=Faithfulness(
             full=explanation.probabilities[label],
-            kept=float(alone[label]),
-            without=float(without[label]),
-            keeps_class=int(alone.argmax()) == label,
+            kept=chosen.alone,
+            without=chosen.without,
+            keeps_class=chosen.keeps_class,
             sparsity=float(1 - kept.mean()) if len(kept) else 0.0,
         ),
-        curve=tuple((size, float(row[label])) for size, row in zip(sizes, curve, strict=True)),
-        empty_class=int(empty.argmax()),
-        empty_probability=float(empty[label]),
-        motif_class=None if motif is None else int(truth.argmax()),
-        motif_probability=None if motif is None else float(truth[label]),
+        curve=curve,
+        empty_class=int(alone[0].argmax()),
+        empty_probability=float(alone[0][label]),
+        motif_class=None if motif is None else int(alone[-1].argmax()),
+        motif_probability=None if motif is None else float(alone[-1][label]),
     )
 
 
-def _sizes(explanation: Explanation) -> range:
-    """1 up to what there is in the computation graph, or LARGEST_SIZE."""
-    if explanation.config.k_m_unit == "edges":
-        there = len(explanation.undirected()[0])
-    else:
-        there = len(np.unique(explanation.nodes))  # the two sides of a link share nodes
-    return range(1, max(1, min(LARGEST_SIZE, there)) + 1)
-
-
-def _motif_mask(data: Graph | GraphSet, explanation: Explanation) -> np.ndarray | None:
-    """1.0 for the edges of the target's ground truth: (e,); None if the computation graph holds none."""
+def _motif_row(data: Graph | GraphSet, explanation: Explanation) -> np.ndarray | None:
+    """True for the pairs of the target's ground truth: (u,); None if the computation graph holds none."""
     graph = graph_of(data, explanation)
     if graph.edge_motif is None:
         return None
     node = isinstance(explanation.target, Node)
     right = graph.motif_edges(explanation.target.node) if node else graph.edge_motif >= 0
-    mask = right.numpy()[explanation.edge_ids].astype(float)
-    return mask if mask.any() else None
+    row = np.zeros(len(explanation.pairs), dtype=bool)
+    row[explanation.pair_numbers[right.numpy()[explanation.edge_ids]]] = True
+    return row if row.any() else None
 
 
 def with_size(
     model: nn.Module,
     data: Graph | GraphSet,
     explanation: Explanation,
-    k_m: int,
+    k_m: int | str,
     *,
     k_m_unit: str | None = None,
-    connected: bool | None = None,
 ) -> Explanation:
-    """The same learnt weights cut at another K_M: what `explain` would give for it, with nothing learnt again."""
-    changes = {"k_m": k_m, "k_m_unit": k_m_unit, "connected": connected}
-    config = replace(explanation.config, **{name: value for name, value in changes.items() if value is not None})
-    # the core was exchanged for the old size; refinement starts from the weights as learnt
-    resized = replace(explanation, config=config, core=())
-    refines = explanation.method == "gnnexplainer" and config.refine
-    return refine(still(model), data, [resized])[0] if refines else resized
+    """The same weights and the same search cut at another K_M: what `explain` would give for it, with nothing learnt
+    again but the features, which are weighed on the new G_S."""
+    unit = explanation.config.k_m_unit if k_m_unit is None else k_m_unit
+    resized = replace(explanation, config=replace(explanation.config, k_m=k_m, k_m_unit=unit), verdict=None)
+    judge = Judge(model, data, [resized])
+    settled = with_verdicts(judge, [resized])
+    # a method that says nothing of features on G_S keeps what it said of them
+    return (with_features(judge, data, settled) if explanation.feature_mask is not None else settled)[0]
 
 
-def flips(explanation: Explanation, k_m: int | None = None) -> dict[tuple[int, int], float]:
-    """The pairs that some seeds keep and others drop, with the share of the seeds that keep them."""
-    if explanation.seed_weights is None:
-        raise ValueError("flips need at least two seeds (got one); explain with ExplainConfig(seeds=10)")
-    weights = explanation.seed_weights
-    keeps = Counter(pair for row in weights for pair in explanation.subgraph(k_m, weights=row).edges)
-    return {pair: count / len(weights) for pair, count in sorted(keeps.items()) if count < len(weights)}
+def agreement_over_starts(
+    model: nn.Module,
+    data: Graph | GraphSet,
+    explanation: Explanation,
+    *,
+    starts: int = STARTS,
+) -> Agreement:
+    """Explains the same target from other starts, in one batch, and compares the G_S that each would show."""
+    if starts < 2:
+        raise ValueError(f"starts must be at least 2 (got {starts})")
+    config = explanation.config
+    asked = "distribution" if explanation.explained_class is None else explanation.explained_class
+    found: list[Subgraph] = []
+    for start in range(starts):
+        settings = replace(config, seed=config.seed + start * config.seeds, features="none")
+        found += [
+            e.subgraph()
+            for e in explain_many(model, data, [explanation.target], settings, explanation.method, target_class=asked)
+        ]
+    counts = Counter(edge for subgraph in found for edge in subgraph.edges)
+    return Agreement(agreement(found), starts, {edge: count / starts for edge, count in sorted(counts.items())})
+
+
+__all__ = ["Agreement", "SizePoint", "Trust", "agreement_over_starts", "faithfulness", "trust", "with_size"]

@@ -9,12 +9,14 @@ ROOT = Path(__file__).resolve().parents[1]
 NAMELESS = {"utils", "common", "helpers", "misc"}
 # A module may import from its own storey and from those above it in this list.
 STOREYS = (
-    {"graph_rules", "graph", "device", "config", "hashing", "targets", "extraction", "explanation_fields"},
+    {"graph_rules", "graph", "device", "config", "hashing", "targets", "extraction", "verdict", "explanation_fields"},
     {"datasets", "models", "neighborhood", "layout"},
     {"tasks", "training", "pretrained", "recipes", "cards", "methods", "explanation", "predictions"},
+    {"judging", "search"},
     {"metrics"},
-    {"refine", "trust"},
+    {"features", "verifying"},
     {"cases", "explaining"},
+    {"trust"},
     {"alignment", "prototype_parts", "prototype_fields", "prototypes"},
     {"__init__", "__main__"},
 )

@@ -3,13 +3,18 @@
 For each prediction, by Adam over edge logits M and feature logits F, with s = sigmoid(M) and g = sigmoid(F):
 
     -log P(y | A_c * s, Z + (X_c - Z) * g)                        (equations 3 to 6 of the paper)
+    - necessity * log(1 - P(y | A_c * (1 - s), X_c))
     + size(t) * sum s  + entropy * mean H(s)
     + feat_size * mean g + feat_entropy * mean H(g)
     + laplacian * f^T L_S f
 
-size(t) rises over the run, so that first the useful edges are found and then the others are let go. Only the network
-needs autograd; the other gradients are written out: d H(sigmoid(m)) / dm = -m s (1 - s), and that of the first term with
-respect to the logits is softmax - y.
+The second term is ours: where the class is what the network says by default, any mask keeps it, and only what takes it
+away tells edges apart. F is learnt together with M as in the paper, or afterwards on the found subgraph (features.py), in
+which case g is one here. size(t) rises over the run, so that first the useful edges are found and then the others are let
+go. Only the network needs autograd; the other gradients are written out: d H(sigmoid(m)) / dm = -m s (1 - s), that of the
+first term with respect to the logits is softmax - y, and that of the second q / (1 - q) (y / q - 1) softmax with q = P(y).
+
+Inside a step nothing waits for the device: finite numbers and settled masks are looked at every CHECK steps.
 """
 
 from collections.abc import Iterator
@@ -19,14 +24,15 @@ import torch
 from torch import Tensor
 
 from explainer_core.hashing import hashed_index, hashed_normal
+from explainer_core.methods.adam import Adam
 from explainer_core.methods.problem import Problem, Weights
 from explainer_core.models.layers import sum_by
 from explainer_core.neighborhood import undirected_edges
 
 RISE = 3  # the size weight grows at least so many times, in small graphs too
 HOLD = 0.8  # the size weight reaches its end at this share of the steps, then the masks settle
-SETTLED = 2e-3  # a prediction is settled once no weight has moved more than this
-PATIENCE = 5  # in as many steps
+CHECK = 10  # steps between two looks at whether the numbers are finite and the masks have settled
+SETTLED = 5e-3  # a prediction is settled once no weight has moved more than this between two looks
 START_NOISE = 0.05  # of the first logits, so that seeds differ; about what the authors draw for 700 nodes
 EDGES, FEATURES = 1, 2  # which random numbers are drawn
 
@@ -63,29 +69,13 @@ def gnnexplainer_steps(problem: Problem, every: int = 1) -> Iterator[Step]:
             terms = []
 
 
-class _Adam:
-    """Adam (Kingma & Ba 2015) for one tensor, in place."""
-
-    def __init__(self, parameter: Tensor, rate: float):
-        self.parameter, self.rate, self.count = parameter, rate, 0
-        self.mean, self.square = torch.zeros_like(parameter), torch.zeros_like(parameter)
-
-    def step(self, gradient: Tensor) -> None:
-        self.count += 1
-        self.mean.lerp_(gradient, 0.1)
-        self.square.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
-        scale = (1 - 0.999**self.count) ** 0.5
-        denominator = self.square.sqrt().add_(1e-8 * scale)
-        self.parameter.addcdiv_(self.mean, denominator, value=-self.rate * scale / (1 - 0.9**self.count))
-
-
 class _Learner:
     """The masks of one batch while they are learnt."""
 
     def __init__(self, problem: Problem):
         self.problem, self.config = problem, problem.config
         c = problem.computation
-        self.number, self.quiet = 0, torch.zeros(len(problem.goal), dtype=torch.int64, device=c.x.device)
+        self.number, self.all_settled = 0, False
         self.instance_prediction = problem.predictions_of_instances
         self.edge_prediction = self.instance_prediction[c.edge_instance]
         self.edge_count = torch.bincount(c.edge_instance, minlength=c.num_instances)[c.edge_instance]  # (e,)
@@ -94,7 +84,6 @@ class _Learner:
             self.first_size = (self.config.size_start / self.edge_count).clamp(max=self.config.size / RISE)
             self.size_growth = self.config.size / self.first_size
         self.seeds = problem.seeds_of_instances  # (I,)
-        self.taken = torch.zeros_like(self.quiet)  # (P,): steps until it settled
         # a distribution is softened like the logits, or keeping everything would not be its best explanation
         goal = problem.goal ** (1 / self.config.temperature)
         self.goal = goal / goal.sum(-1, keepdim=True)  # (P, C); one-hot rows stay as they are
@@ -104,15 +93,23 @@ class _Learner:
         self.edge_logits = self._first_edge_logits()
         self.per_node = self.config.feature_mask == "per_node"
         self.row_instance = c.node_instance if self.per_node else torch.arange(c.num_instances, device=c.x.device)
-        self.feature_logits = torch.zeros(len(self.row_instance), c.x.shape[1], device=c.x.device)
-        rows = sum_by(self.row_instance, torch.ones_like(self.feature_logits[:, :1]), c.num_instances)
-        self.feature_share = 1 / (rows * c.x.shape[1])[self.row_instance]  # (rows, 1): turns a sum into the mean
-        self.learns_features, self.fill = problem.features_matter, problem.fill
-        # hashed where the integers are: the same draws on every device
-        self.fill_names = self.seeds.cpu()[c.node_instance.cpu()], c.node_ids.cpu()  # (n,) each
-        self.edge_adam = _Adam(self.edge_logits, self.config.learning_rate)
-        self.feature_adam = _Adam(self.feature_logits, self.config.learning_rate)
+        self.learns_features = self.config.features == "joint" and problem.features_matter
+        self.fill = problem.fill
+        if self.learns_features:
+            self.feature_logits = torch.zeros(len(self.row_instance), c.x.shape[1], device=c.x.device)
+            rows = sum_by(self.row_instance, torch.ones_like(self.feature_logits[:, :1]), c.num_instances)
+            self.feature_share = 1 / (rows * c.x.shape[1])[self.row_instance]  # (rows, 1): turns a sum into the mean
+            self.fill_names = self.seeds[c.node_instance], c.node_ids  # (n,) each
+            self.feature_adam = Adam(self.feature_logits, self.config.learning_rate)
+        # both sides of the mask in one pass: twice as wide, and hardly slower on small neighbourhoods
+        self.both = problem.repeated(2) if self.config.necessity and not self.learns_features else None
+        self.edge_adam = Adam(self.edge_logits, self.config.learning_rate)
         self.differ = _differing_ends(problem)
+        self.moving = torch.ones(len(problem.goal), dtype=torch.bool, device=c.x.device)  # (P,): not settled yet
+        self.taken = torch.zeros(
+            len(problem.goal), dtype=torch.int64, device=c.x.device
+        )  # (P,): steps until it settled
+        self.looked_at: Tensor | None = None  # (e,): the mask at the last look
 
     @property
     def may_settle(self) -> bool:
@@ -120,64 +117,106 @@ class _Learner:
         return self.number >= HOLD * self.config.steps
 
     def more(self) -> bool:
-        if not self.may_settle:
-            return True
-        return self.number < self.config.steps and not bool((self.quiet >= PATIENCE).all())
+        return self.number < self.config.steps and not self.all_settled
 
-    def masks(self) -> tuple[Tensor, Tensor]:
-        feature = self.feature_logits.sigmoid() if self.learns_features else torch.zeros_like(self.feature_logits)
-        return self._for_edges(self.edge_logits.sigmoid()), feature
-
-    def _for_edges(self, values: Tensor) -> Tensor:
-        """One value for each directed edge, where both directions of an edge may share one: (e,)."""
+    def mask(self) -> Tensor:
+        """One weight for each directed edge, where both directions of an edge may share one: (e,)."""
+        values = self.edge_logits.sigmoid()
         return values if self.tie is None else values[self.tie]
 
     def weights(self) -> Weights:
-        edge, feature = self.masks()
-        if not bool(torch.isfinite(edge).all() & torch.isfinite(feature).all()):
-            raise ValueError(
-                f"the model must give finite numbers for every mask (got others within {self.number} steps)"
-            )
+        edge, c = self.mask(), self.problem.computation
+        self._check_finite(edge)
+        if not self.learns_features:
+            return Weights(edge, steps=self.taken.clone())
+        feature = self.feature_logits.sigmoid()
         if not self.per_node:
             return Weights(edge, feature, steps=self.taken.clone())
-        c = self.problem.computation
         mean = sum_by(c.node_instance, feature * (self.feature_share * c.x.shape[1]), c.num_instances)
         return Weights(edge, mean, feature, steps=self.taken.clone())
 
     def step(self, with_terms: bool = False) -> dict[str, Tensor]:
         """One step of Adam; the terms of the objective before it, if asked for."""
-        logits = self._for_edges(self.edge_logits)
-        edge = self._for_edges(self.edge_logits.sigmoid())  # (e,)
-        gate = self.feature_logits  # (I, F) or (n, F); without variation in the features it stays as it is
-        if self.learns_features:
-            gate = gate.sigmoid().requires_grad_()
-            output, pull = self.problem.logits_and_pull(edge, self._filled(gate), (gate,))
-        else:
-            output, pull = self.problem.logits_and_pull(edge)
-        log_share = (output / self.config.temperature).log_softmax(-1)  # (P, C)
-        loss = -(self.goal * log_share).sum(-1)  # (P,)
-        if not bool(torch.isfinite(loss).all()):
-            raise ValueError(
-                f"the model must give finite numbers for every mask (got {loss.tolist()[:3]} at step {self.number})"
-            )
-        slope = (log_share.exp_() - self.goal) / self.config.temperature  # of the loss with respect to the logits
-        edge_slope, *gate_slope = pull(slope)
+        edge = self.mask()  # (e,)
+        gate = self.feature_logits.sigmoid() if self.learns_features else None  # (I, F) or (n, F)
+        losses, edge_gradient, gate_gradient = self._losses_and_gradients(edge, gate)
         with torch.no_grad():
             size = self._size()
-            terms = self._terms(loss, size, edge, gate) if with_terms else {}
-            moving = self.quiet < PATIENCE if self.may_settle else None  # (P,); None: all of them
-            self._move_edges(edge.detach(), logits, edge_slope, size, moving)
+            terms = self._terms(losses, size, edge, gate) if with_terms else {}
+            self._move_edges(edge, edge_gradient, size)
             if self.learns_features:
-                self._move_features(gate.detach(), gate_slope[0], moving)
+                self._move_features(gate, gate_gradient)
             self.number += 1
-            self.taken += 1 if moving is None else moving
-            if self.may_settle:
-                self._note_quiet(edge)
+            self.taken += self.moving
+            if self.number % CHECK == 0:
+                self._look(edge)
         return terms
+
+    def _losses_and_gradients(
+        self, edge: Tensor, gate: Tensor | None
+    ) -> tuple[dict[str, Tensor], Tensor | None, Tensor | None]:
+        """The two terms that ask the network, (P,) each, and their gradients in the masks."""
+        if self.both is not None:
+            output, backward = self.both.logits_and_pull(torch.stack([edge, 1 - edge], -1).flatten())
+            kept, left = output.view(-1, 2, output.shape[-1]).unbind(1)  # (P, C) each
+            losses, gradients = self._sufficiency(kept), self._necessity(left)
+            (joined,) = backward(torch.stack([losses[1], gradients[1]], 1).flatten(0, 1))
+            gradient = None if joined is None else joined[0::2] - joined[1::2]
+            return {"prediction": losses[0], "necessity": gradients[0]}, gradient, None
+        if gate is None:
+            output, backward = self.problem.logits_and_pull(edge)
+            loss, in_logits = self._sufficiency(output)
+            return {"prediction": loss}, backward(in_logits)[0], None
+        gate = gate.requires_grad_()
+        output, backward = self.problem.logits_and_pull(edge.detach().clone(), self._filled(gate), (gate,))
+        loss, in_logits = self._sufficiency(output)
+        gradient, gate_gradient = backward(in_logits)
+        if not self.config.necessity:
+            return {"prediction": loss}, gradient, gate_gradient
+        output, backward = self.problem.logits_and_pull(1 - edge)
+        lost, in_logits = self._necessity(output)
+        (left,) = backward(in_logits)
+        gradient = gradient if left is None else -left if gradient is None else gradient - left
+        return {"prediction": loss, "necessity": lost}, gradient, gate_gradient
+
+    def _sufficiency(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """-log P(y): (P,), and its gradient in the logits: (P, C)."""
+        log_share = (logits / self.config.temperature).log_softmax(-1)
+        return -(self.goal * log_share).sum(-1), (log_share.exp() - self.goal) / self.config.temperature
+
+    def _necessity(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """-necessity * log(1 - P(y)) of what the mask leaves over: (P,), and its gradient in the logits: (P, C)."""
+        share = (logits / self.config.temperature).softmax(-1)
+        q = (self.goal * share).sum(-1, keepdim=True).clamp(max=1 - 1e-6)  # (P, 1)
+        gradient = share * (self.goal - q) / (1 - q) / self.config.temperature
+        weight = self.config.necessity
+        return -weight * (1 - q).log().squeeze(-1), weight * gradient
+
+    def _look(self, before: Tensor) -> None:
+        """The only place where the host waits for the device: are the numbers finite, and which masks have settled?"""
+        mask = self.mask()
+        self._check_finite(mask)
+        if self.may_settle:
+            if self.looked_at is not None:
+                moved = ((mask - self.looked_at).abs() > SETTLED).long()
+                self.moving &= sum_by(self.edge_prediction, moved, len(self.moving)) > 0
+            self.looked_at = mask
+            self.all_settled = not bool(self.moving.any())
+
+    def _check_finite(self, mask: Tensor) -> None:
+        finite = torch.isfinite(mask).all()
+        if self.learns_features:
+            finite = finite & torch.isfinite(self.feature_logits).all()
+        if not bool(finite):
+            raise ValueError(
+                f"the model must give finite numbers for every mask (got others within {self.number} steps)"
+            )
 
     def _first_edge_logits(self) -> Tensor:
         c = self.problem.computation
-        noise = hashed_normal(EDGES, self.seeds.cpu()[c.edge_instance.cpu()], c.edge_ids.cpu()).to(c.x.device)
+        names = self.problem.names_of_instances.cpu(), self.seeds.cpu()  # a graph's own noise, not its position's
+        owner = c.edge_instance.cpu()
+        noise = hashed_normal(EDGES, names[0][owner], names[1][owner], c.edge_ids.cpu()).to(c.x.device)
         logits = self.config.start + START_NOISE * noise
         if self.tie is None:
             return logits
@@ -191,8 +230,7 @@ class _Learner:
         if self.fill == "zero":
             return c.x * gate
         chosen = hashed_index(len(self.problem.values), FEATURES, self.number, *self.fill_names)
-        fill = self.problem.values.index_select(0, chosen.to(c.x.device))  # (n, F)
-        return torch.lerp(fill, c.x, gate)
+        return torch.lerp(self.problem.values.index_select(0, chosen), c.x, gate)
 
     def _size(self) -> Tensor | float:
         """Rises geometrically from its start, which all edges of an instance share, to its end, then holds: (e,)."""
@@ -201,48 +239,43 @@ class _Learner:
         share = min(1.0, self.number / max(1.0, HOLD * self.config.steps))
         return self.first_size * self.size_growth**share
 
-    def _move_edges(self, edge: Tensor, logits: Tensor, slope: Tensor | None, size, moving: Tensor | None) -> None:
-        slope = size if slope is None else slope + size  # None from a model that hears nobody
+    def _move_edges(self, edge: Tensor, gradient: Tensor | None, size) -> None:
+        gradient = size if gradient is None else gradient + size  # None from a model that no edge reaches
         if self.config.entropy:
-            slope = slope - logits * (self.config.entropy / self.edge_count)
+            logits = self.edge_logits if self.tie is None else self.edge_logits[self.tie]
+            gradient = gradient - logits * (self.config.entropy / self.edge_count)
         if self.differ is not None:
-            slope = slope + 0.5 * self.config.laplacian * self.differ
-        slope = slope * (edge * (1 - edge))
-        moves = None if moving is None else moving[self.edge_prediction]
+            gradient = gradient + 0.5 * self.config.laplacian * self.differ
+        gradient = gradient * (edge * (1 - edge))
+        moves = self.moving[self.edge_prediction] if self.may_settle else None
         if self.tie is not None:
-            slope = sum_by(self.tie, slope, self.num_ties)
+            gradient = sum_by(self.tie, gradient, self.num_ties)
             moves = None if moves is None else sum_by(self.tie, moves.long(), self.num_ties) > 0
-        _move(self.edge_adam, slope, moves)
+        _move(self.edge_adam, gradient, moves)
 
-    def _move_features(self, gate: Tensor, slope: Tensor | None, moving: Tensor | None) -> None:
-        slope = 0.0 if slope is None else slope
-        slope = slope + (self.config.feat_size - self.config.feat_entropy * self.feature_logits) * self.feature_share
-        moves = None if moving is None else moving[self.instance_prediction[self.row_instance]]
-        _move(self.feature_adam, slope * (gate * (1 - gate)), moves)
+    def _move_features(self, gate: Tensor, gradient: Tensor | None) -> None:
+        gradient = 0.0 if gradient is None else gradient
+        pressure = (self.config.feat_size - self.config.feat_entropy * self.feature_logits) * self.feature_share
+        moves = self.moving[self.instance_prediction[self.row_instance]].unsqueeze(-1) if self.may_settle else None
+        _move(self.feature_adam, (gradient + pressure) * (gate * (1 - gate)), moves)
 
-    def _note_quiet(self, before: Tensor) -> None:
-        """Counts the steps in which no weight of a prediction moved."""
-        moved = (self.masks()[0] - before).abs() > SETTLED
-        loud = sum_by(self.edge_prediction, moved.long(), len(self.quiet)) > 0
-        self.quiet = torch.where(loud & (self.quiet < PATIENCE), 0, self.quiet + 1)
-
-    def _terms(self, loss: Tensor, size: Tensor | float, edge: Tensor, gate: Tensor) -> dict[str, Tensor]:
+    def _terms(self, losses: dict[str, Tensor], size, edge: Tensor, gate: Tensor | None) -> dict[str, Tensor]:
         """Each term of the objective that weighs anything: (P,)."""
-        predictions = len(loss)
+        predictions = len(self.moving)
 
         def total(values: Tensor, owner: Tensor) -> Tensor:
             return sum_by(owner, values, predictions)
 
-        config, rows = self.config, self.instance_prediction[self.row_instance]
-        terms = {"prediction": loss.detach(), "size": total(size * edge, self.edge_prediction)}
+        config = self.config
+        terms = losses | {"size": total(size * edge, self.edge_prediction)}
         if config.entropy:
             terms["entropy"] = config.entropy * total(binary_entropy(edge) / self.edge_count, self.edge_prediction)
         if self.learns_features:
+            rows = self.instance_prediction[self.row_instance]
             terms["feat_size"] = config.feat_size * total((gate * self.feature_share).sum(1), rows)
-        if self.learns_features and config.feat_entropy:
-            terms["feat_entropy"] = config.feat_entropy * total(
-                (binary_entropy(gate) * self.feature_share).sum(1), rows
-            )
+            if config.feat_entropy:
+                entropy = (binary_entropy(gate) * self.feature_share).sum(1)
+                terms["feat_entropy"] = config.feat_entropy * total(entropy, rows)
         if self.differ is not None:
             terms["laplacian"] = 0.5 * config.laplacian * total(self.differ * edge, self.edge_prediction)
         return terms
@@ -253,14 +286,12 @@ def binary_entropy(share: Tensor) -> Tensor:
     return -(torch.xlogy(share, share) + torch.xlogy(1 - share, 1 - share))
 
 
-def _move(adam: _Adam, slope: Tensor, moves: Tensor | None) -> None:
+def _move(adam: Adam, gradient: Tensor, moves: Tensor | None) -> None:
     """A step for the rows that still move; settled ones stay where they are, as they would alone."""
-    if moves is None or bool(moves.all()):
-        adam.step(slope)
-        return
-    before = adam.parameter[~moves]
-    adam.step(slope)
-    adam.parameter[~moves] = before
+    before = None if moves is None else adam.parameter.clone()
+    adam.step(gradient)
+    if moves is not None:
+        adam.parameter.copy_(torch.where(moves, adam.parameter, before))
 
 
 def _differing_ends(problem: Problem) -> Tensor | None:

@@ -32,6 +32,17 @@ def integrated_gradients(problem: Problem) -> Weights:
     return Weights(edge_total.abs(), sum_by(c.node_instance, feature, c.num_instances))
 
 
+def integrated_edges(problem: Problem, steps: int) -> Tensor:
+    """How much each edge adds to log P(y) on the way from no edges to all, the features as they are: (e,)."""
+    total = torch.zeros(problem.computation.num_edges, device=problem.goal.device)
+    for step in range(steps):
+        edge = torch.full_like(total, (step + 0.5) / steps)
+        logits, backward = problem.logits_and_pull(edge)
+        (gradient,) = backward(logits.softmax(-1) - problem.goal)  # of -log P(y) in the logits
+        total -= 0 if gradient is None else gradient / steps
+    return total
+
+
 def _slopes(problem: Problem, edge: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     edge, x = edge.clone().requires_grad_(), x.clone().requires_grad_()
     loss = problem.loss(problem.logits_again(edge, x)).sum()

@@ -13,14 +13,30 @@ BATCH_SIZE = 300_000  # edges, or feature values, of all copies judged in one pa
 def occlusion(problem: Problem) -> Weights:
     """How much -log P(y) grows without each edge (both directions), and with each feature filled in."""
     base = problem.loss(problem.logits())  # (P,)
-    return Weights(_without_edges(problem, base), _without_features(problem, base))
+    return Weights(_without_edges(problem, base).clamp(min=0), _without_features(problem, base))
 
 
-def _without_edges(problem: Problem, base: Tensor) -> Tensor:
+@torch.no_grad()
+def occluded_edges(problem: Problem, first: Tensor, most: int) -> Tensor:
+    """How much -log P(y) grows or falls without each of the `most` edges that come first by a score; below all others'
+    where it was not tried: (e,)."""
     c = problem.computation
+    base = problem.loss(problem.logits())
     pair, num_pairs = undirected_edges(c)
+    score = torch.full((num_pairs,), -torch.inf, device=c.x.device).scatter_reduce(0, pair, first, "amax")
+    prediction = problem.predictions_of_instances[c.edge_instance]
+    place = _rank_within(pair, num_pairs, prediction, len(base), order=score.argsort(descending=True, stable=True))
+    tried = place < most
+    grown = _without_edges(problem, base, torch.where(tried, place, -1))
+    return torch.where(tried, grown, grown.min() - 1) if len(grown) else grown
+
+
+def _without_edges(problem: Problem, base: Tensor, rank: Tensor | None = None) -> Tensor:
+    """`rank` numbers the edges of each prediction that are taken away, one after another; -1 for one that is not."""
+    c = problem.computation
     prediction = problem.predictions_of_instances[c.edge_instance]  # (e,)
-    rank = _rank_within(pair, num_pairs, prediction, len(base))  # (e,): 0 for a prediction's first edge, and so on
+    if rank is None:
+        rank = _rank_within(*undirected_edges(c), prediction, len(base))
     grown = torch.zeros(c.num_edges, device=c.x.device)
     rounds = int(rank.max()) + 1 if len(rank) else 0
     for first, copies in _passes(rounds, BATCH_SIZE // max(c.num_edges, 1)):
@@ -30,7 +46,7 @@ def _without_edges(problem: Problem, base: Tensor) -> Tensor:
         loss = many.loss(many.logits(shown)).view(len(base), copies)
         here = (rank >= first) & (rank < first + copies)
         grown[here] = loss[prediction[here], rank[here] - first] - base[prediction[here]]
-    return grown.clamp(min=0)
+    return grown
 
 
 def _without_features(problem: Problem, base: Tensor) -> Tensor:
@@ -60,10 +76,13 @@ def _passes(total: int, at_once: int):
     return ((first, min(at_once, total - first)) for first in range(0, total, at_once))
 
 
-def _rank_within(pair: Tensor, num_pairs: int, prediction: Tensor, num_predictions: int) -> Tensor:
-    """Numbers the pairs of each prediction from zero: (e,)."""
+def _rank_within(
+    pair: Tensor, num_pairs: int, prediction: Tensor, num_predictions: int, order: Tensor | None = None
+) -> Tensor:
+    """Numbers the pairs of each prediction from zero, in their own order or in the one given: (e,)."""
     owner = torch.zeros(num_pairs, dtype=torch.int64, device=pair.device).scatter(0, pair, prediction)
-    order = owner.argsort(stable=True)
+    order = torch.arange(num_pairs, device=pair.device) if order is None else order
+    order = order[owner[order].argsort(stable=True)]
     counts = torch.bincount(owner, minlength=num_predictions)
     start = counts.cumsum(0) - counts
     rank = torch.empty_like(owner)

@@ -26,6 +26,7 @@ class Problem:
     values: Tensor  # (N, F): the features of the whole graph or set, which hidden features are filled from
     goal: Tensor  # (P, C): the classes asked about; one-hot, or the whole predicted distribution
     node_class: Tensor | None = None  # (n,): predicted classes, for the Laplacian term
+    graph_numbers: Tensor | None = None  # (T,): of whole graphs, their numbers in the set
     mean: Tensor | None = None  # (F,): of the values, where it is known already
     varying: bool | None = None  # whether any value differs, likewise
     types: bool | None = None  # whether the values are one-hot types, likewise
@@ -93,18 +94,25 @@ class Problem:
         """Every prediction `times` over, side by side."""
         if times == 1:
             return self
-        if self.task == "link":  # the two ends of a copy stay together
-            goal = self.goal.repeat_interleave(times, 0)
-            return replace(self, computation=_repeated_links(self.computation, times), goal=goal, node_class=None)
-        node_class = None if self.node_class is None else self.node_class.repeat_interleave(times)
-        goal = self.goal.repeat_interleave(times, 0)
-        return replace(self, computation=self.computation.repeated(times), goal=goal, node_class=node_class)
+        computation = repeated_computation(self.computation, self.task, times)
+        node_class = self.node_class
+        if node_class is not None:  # of nodes only: a link has no classes of nodes
+            node_class = node_class.repeat_interleave(times)
+        return replace(self, computation=computation, goal=self.goal.repeat_interleave(times, 0), node_class=node_class)
 
     @property
     def predictions_of_instances(self) -> Tensor:
         """Which prediction each instance belongs to: (I,)."""
         instances = torch.arange(self.computation.num_instances, device=self.goal.device)
         return instances // 2 if self.task == "link" else instances
+
+    @property
+    def names_of_instances(self) -> Tensor:
+        """What chance goes by beside the seed: the number of a graph in its set, so that no two have the same draws: (I,)."""
+        count = self.computation.num_instances
+        if self.graph_numbers is None:
+            return torch.zeros(count, dtype=torch.int64, device=self.goal.device)
+        return self.graph_numbers.repeat_interleave(count // max(1, len(self.graph_numbers)))
 
     @property
     def seeds_of_instances(self) -> Tensor:
@@ -150,6 +158,13 @@ def still(model: nn.Module) -> nn.Module:
     memo: dict[int, object] = {id(p): nn.Parameter(p.detach(), requires_grad=False) for p in model.parameters()}
     memo |= {id(buffer): buffer for buffer in model.buffers()}
     return copy.deepcopy(model, memo).eval()
+
+
+def repeated_computation(computation: Computation, task: str, times: int) -> Computation:
+    """Every prediction `times` over, side by side; the two ends of a link's copy stay together."""
+    if times == 1 or task != "link":
+        return computation.repeated(times)
+    return _repeated_links(computation, times)
 
 
 def _repeated_links(computation: Computation, times: int) -> Computation:

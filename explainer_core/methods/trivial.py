@@ -10,9 +10,10 @@ EDGES, FEATURES = 3, 4  # which random numbers are drawn
 
 def random(problem: Problem) -> Weights:
     """Every edge and feature by chance."""
-    c, seeds = problem.computation, problem.seeds_of_instances.cpu()
-    features = hashed_uniform(FEATURES, seeds.unsqueeze(1), torch.arange(c.x.shape[1]))  # (I, F)
-    edges = hashed_uniform(EDGES, seeds[c.edge_instance.cpu()], c.edge_ids.cpu())  # (e,)
+    c, seeds, names = problem.computation, problem.seeds_of_instances.cpu(), problem.names_of_instances.cpu()
+    features = hashed_uniform(FEATURES, names.unsqueeze(1), seeds.unsqueeze(1), torch.arange(c.x.shape[1]))  # (I, F)
+    owner = c.edge_instance.cpu()
+    edges = hashed_uniform(EDGES, names[owner], seeds[owner], c.edge_ids.cpu())  # (e,)
     return Weights(edges.to(c.x.device), features.to(c.x.device))
 
 

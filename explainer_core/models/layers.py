@@ -141,7 +141,8 @@ class GATLayer(MessagePassing):
 
     def attention(self, state: Tensor, wiring: Wiring) -> tuple[Tensor, Tensor]:
         """Weights of every edge, and of every node for itself: (E, heads), (num_out, heads)."""
-        per_head = state.view(len(state), self.heads, -1)  # (N, heads, D / heads)
+        width = state.shape[1] // self.heads  # not -1, which torch cannot work out where there are no nodes
+        per_head = state.view(len(state), self.heads, width)  # (N, heads, D / heads)
         sends = (per_head * self.source_score).sum(-1)  # (N, heads)
         hears = (per_head[: wiring.num_out] * self.head_score).sum(-1)  # (num_out, heads)
         score = self._score(sends.index_select(0, wiring.source) + hears.index_select(0, wiring.head))

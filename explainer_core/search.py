@@ -1,0 +1,389 @@
+"""The search for the part that a prediction rests on: proposals are grown, shrunk and exchanged by asking the model.
+
+A part is a set of edges that hang together. It is as good as its sufficiency plus its necessity: how much of the
+probability it gives alone, and how much is lost without it. For every size the best part known is kept. Every proposal
+gives one part of each size; from the best of each size others are made by one move, and the model is asked about all of
+them in one batch, until no size gets better. Moves are: an edge more, an edge less, one edge exchanged, two edges that
+follow each other, and the closing of a ring, whose edges are of no use until the last one is in.
+"""
+
+from bisect import insort
+from collections import deque
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from explainer_core.explanation import Explanation
+from explainer_core.extraction import nested_order
+from explainer_core.verdict import Judged
+
+LARGEST = 30  # sizes up to here are searched, and "auto" chooses among them
+MOST = 50  # up to here there is a part of every size: the largest K_M that can be asked for
+CONSIDERED = 200  # edges that may come in: those that come first in any of the proposals
+NEWCOMERS = 12  # edges that may come into one part
+SWAPS = 3, 6  # edges that may leave for another one, and how many that may be
+PAIRS = 6  # two edges at once
+RINGS = 4  # rings that may be closed from one part
+RING_STARTS = 40  # edges through which a ring is looked for
+LONGEST_RING = 8
+ROUNDS = 12
+BEAM = 2  # parts of each size that others are made from
+EQUAL = 2e-3  # parts whose scores differ by less are equally good: the nearer one is kept, whichever start found it
+PLATEAU = 0.998  # of the best score: sizes beyond the first that reaches it are left as the proposals have them
+WIDE = 32  # feature values that cost as much as an edge
+QUESTION_EDGES = 60_000  # in one round, edges of graphs that the model is asked about without a part
+
+
+@dataclass(frozen=True)
+class Question:
+    """Parts the model is asked about, as rows of booleans over the explanation's pairs."""
+
+    alone: np.ndarray  # (a, u)
+    without: np.ndarray  # (b, u)
+
+
+@dataclass(frozen=True)
+class Answer:
+    alone: np.ndarray  # (a, C)
+    without: np.ndarray  # (b, C)
+
+
+@dataclass(eq=False)
+class _Part:
+    """A part among the considered edges, and what is known of it."""
+
+    row: np.ndarray  # (considered,) bool
+    size: int
+    origin: str
+    alone: float
+    keeps_class: bool
+    score: float  # sufficiency + necessity; the latter a guess until the model is asked
+    without: float | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is searched for: the class, its probability, and what alone counts as all of it."""
+
+    label: int
+    full: float
+    ceiling: float  # the whole probability, or one where the model predicts another class
+
+
+class Search:
+    """The search around one target. `run` yields questions and is sent their answers."""
+
+    def __init__(
+        self,
+        explanation: Explanation,
+        proposals: dict[str, np.ndarray],
+        asked: Asked,
+        *,
+        exchanges: bool,
+        num_features: int = 1,
+    ):
+        self.explanation, self.asked, self.exchanges = explanation, asked, exchanges
+        self.connected = explanation.config.connected
+        orders = {name: self._order(scores) for name, scores in proposals.items()}
+        self.considered = _considered(list(orders.values()), len(explanation.pairs))
+        place = {pair: i for i, pair in enumerate(self.considered.tolist())}
+        self.orders = {name: [place[p] for p in order if p in place] for name, order in orders.items()}
+        self.rank = self._best_ranks()  # (considered,): the earlier a proposal has it, the smaller
+        self._name_nodes()
+        self.known: dict[bytes, _Part] = {}
+        self.best: dict[int, list[_Part]] = {}  # by number of edges, the best first
+        self.cost = max(1, explanation.edge_index.shape[1], len(explanation.nodes) * num_features // WIDE)
+
+    def run(self) -> Generator[Question, Answer, tuple[Judged, ...]]:
+        if not len(self.considered):
+            return ()
+        rows, origins = self._proposed()
+        yield from self._ask(rows, origins, np.zeros(len(rows)))
+        if self.exchanges:
+            expanded: set[bytes] = set()
+            for _ in range(ROUNDS):
+                bases = [part for part in self._to_improve() if part.row.tobytes() not in expanded]
+                if not bases:
+                    break
+                expanded |= {part.row.tobytes() for part in bases}
+                yield from self._ask(*self._moves(bases))
+        return self._table()
+
+    # What the proposals say
+
+    def _order(self, scores: np.ndarray) -> list[int]:
+        """The first edges of a proposal, in the order in which they come in."""
+        e = self.explanation
+        settings = {"connected": self.connected, "hop": e.pair_hops, "touching": e.edges_at}
+        order = nested_order(e.pairs, scores, e.roots, **settings)
+        return [pair for _, pair in zip(range(CONSIDERED), order, strict=False)]
+
+    def _best_ranks(self) -> np.ndarray:
+        rank = np.full(len(self.considered), float(CONSIDERED))
+        for order in self.orders.values():
+            rank[order] = np.minimum(rank[order], np.arange(len(order)))
+        return rank
+
+    def _proposed(self) -> tuple[np.ndarray, list[str]]:
+        """A part of every size from each proposal, every edge at the target, and rings."""
+        rows, origins = [], []
+        for name, order in self.orders.items():
+            size = min(len(order), MOST)
+            nested = np.zeros((size, len(self.considered)), dtype=bool)
+            for i, edge in enumerate(order[:size]):
+                nested[i:, edge] = True
+            rows.append(nested)
+            origins += [name] * size
+        if self.exchanges:
+            single = np.eye(len(self.considered), dtype=bool)[self._first_edges()]
+            self.rings = self._rings()
+            self.ring_nodes = (self.rings.astype(np.float32) @ self.incidence > 0).astype(np.float32)
+            rings = self._led_to(self.rings)
+            rows += [single, rings]
+            origins += ["growth"] * (len(single) + len(rings))
+        return np.concatenate(rows), origins
+
+    def _first_edges(self) -> np.ndarray:
+        """The edges a part may consist of alone: those at the target, or any of a whole graph."""
+        roots = [self.node_name[root] for root in self.explanation.roots if root in self.node_name]
+        if not self.explanation.roots or not self.connected:
+            return np.arange(len(self.considered))
+        return np.flatnonzero(np.isin(self.ends, roots).any(1))
+
+    def _name_nodes(self) -> None:
+        pairs = self.explanation.pairs[self.considered]
+        names = np.unique(np.concatenate([pairs.ravel(), np.array(self.explanation.roots, dtype=np.int64)]))
+        self.node_name = {node: i for i, node in enumerate(names.tolist())}
+        self.ends = np.searchsorted(names, pairs)  # (considered, 2)
+        self.incidence = np.zeros((len(pairs), len(names)), dtype=np.float32)
+        self.incidence[np.arange(len(pairs))[:, None], self.ends] = 1
+        self.root = np.zeros(len(names), dtype=bool)
+        self.root[[self.node_name[root] for root in self.explanation.roots]] = True
+        self.neighbours: list[list[tuple[int, int]]] = [[] for _ in names]  # (other node, edge)
+        for edge, (a, b) in enumerate(self.ends.tolist()):
+            self.neighbours[a].append((b, edge))
+            self.neighbours[b].append((a, edge))
+
+    def _rings(self) -> np.ndarray:
+        """The shortest ring through each of the foremost edges: (rings, considered)."""
+        found: dict[tuple[int, ...], None] = {}
+        for edge in np.argsort(self.rank, kind="stable")[:RING_STARTS].tolist():
+            a, b = self.ends[edge].tolist()
+            path = self._path({a}, b, LONGEST_RING - 1, without=edge)
+            if path is not None:
+                found[tuple(sorted([*path, edge]))] = None
+        rows = np.zeros((len(found), len(self.considered)), dtype=bool)
+        for row, ring in zip(rows, found, strict=True):
+            row[list(ring)] = True
+        return rows
+
+    def _led_to(self, rings: np.ndarray) -> np.ndarray:
+        """Each ring with the shortest way from the target to it."""
+        if not self.root.any() or not self.connected:
+            return rings
+        led = []
+        for ring in rings:
+            on_ring = set(self.ends[ring].ravel().tolist())
+            way = self._path(on_ring, int(np.flatnonzero(self.root)[0]), LARGEST)
+            if way is not None:
+                row = ring.copy()
+                row[way] = True
+                led.append(row)
+        return np.array(led, dtype=bool).reshape(-1, len(self.considered))
+
+    def _path(self, starts: set[int], goal: int, longest: int, without: int = -1) -> list[int] | None:
+        """The edges of a shortest way, none of them `without`."""
+        came: dict[int, tuple[int, int] | None] = dict.fromkeys(starts)
+        waiting = deque((node, 0) for node in sorted(starts))
+        while waiting:
+            node, steps = waiting.popleft()
+            if node == goal:
+                way, step = [], came[node]
+                while step is not None:
+                    way.append(step[1])
+                    step = came[step[0]]
+                return way
+            if steps < longest:
+                for other, edge in self.neighbours[node]:
+                    if edge != without and other not in came:
+                        came[other] = (node, edge)
+                        waiting.append((other, steps + 1))
+        return None
+
+    # Asking
+
+    def _ask(self, rows: np.ndarray, origins: Sequence[str], guesses: np.ndarray) -> Generator[Question, Answer, None]:
+        """Judges the rows that are new: all alone, and without those that look best as many as can be afforded."""
+        fresh = {row.tobytes(): i for i, row in reversed(list(enumerate(rows)))}
+        fresh = sorted(i for key, i in fresh.items() if key not in self.known)
+        rows, guesses = rows[fresh], guesses[fresh]
+        if not len(rows):
+            return
+        answer = yield Question(self._over_pairs(rows), self._over_pairs(rows[:0]))
+        alone = answer.alone[:, self.asked.label]
+        keeps = answer.alone.argmax(1) == self.asked.label
+        scores = np.minimum(1.0, alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - guesses
+        columns = rows, rows.sum(1).tolist(), fresh, alone.tolist(), keeps.tolist(), scores.tolist()
+        parts = [_Part(row, size, origins[i], *rest) for row, size, i, *rest in zip(*columns, strict=True)]
+        self.known |= {part.row.tobytes(): part for part in parts}
+        contenders = self._contenders(parts)
+        chosen = np.array([part.row for part in contenders])
+        answer = yield Question(self._over_pairs(chosen[:0]), self._over_pairs(chosen))
+        for part, without in zip(contenders, answer.without[:, self.asked.label].tolist(), strict=True):
+            self._judge(part, without)
+
+    def _judge(self, part: _Part, without: float) -> None:
+        part.without = without
+        part.score = min(1.0, part.alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - without
+        ranked = self.best.setdefault(part.size, [])
+        insort(ranked, part, key=lambda other: -other.score)  # of equals the one that was there first
+        del ranked[BEAM:]
+
+    def _contenders(self, parts: Sequence[_Part]) -> list[_Part]:
+        """Those that look best of each size, so that every size has its share of the questions that can be afforded."""
+        affordable = max(1, QUESTION_EDGES // self.cost)
+        if len(parts) <= affordable:
+            return list(parts)
+        by_size: dict[int, list[_Part]] = {}
+        for part in sorted(parts, key=lambda part: -part.score):
+            by_size.setdefault(part.size, []).append(part)
+        each = max(1, affordable // len(by_size))
+        return [part for sized in by_size.values() for part in sized[:each]]
+
+    def _over_pairs(self, rows: np.ndarray) -> np.ndarray:
+        wide = np.zeros((len(rows), len(self.explanation.pairs)), dtype=bool)
+        wide[:, self.considered] = rows
+        return wide
+
+    # Moves
+
+    def _to_improve(self) -> list[_Part]:
+        """The best part of each size up to the first that is nearly as good as any, and a little beyond."""
+        top = max(ranked[0].score for ranked in self.best.values())
+        enough = min(size for size, ranked in self.best.items() if ranked[0].score >= PLATEAU * top)
+        return [part for size in sorted(self.best) if size <= min(enough + 2, LARGEST) for part in self.best[size]]
+
+    def _moves(self, bases: Sequence[_Part]) -> tuple[np.ndarray, list[str], np.ndarray]:
+        """All parts one move away from the bases, where each came from, and a guess of what is said without it."""
+        rows, origins, guesses = [], [], []
+        for base in bases:
+            made = np.concatenate([move(base) for move in (self._additions, self._removals, self._exchanges)])
+            rows.append(made)
+            origins += [base.origin] * len(made)
+            guesses.append(np.full(len(made), base.without))
+        return np.concatenate(rows), origins, np.concatenate(guesses)
+
+    def _newcomers(self, row: np.ndarray) -> np.ndarray:
+        """The foremost edges that touch a part."""
+        if self.connected:
+            outside = np.flatnonzero((self.incidence @ self._nodes(row) > 0) & ~row)
+        else:
+            outside = np.flatnonzero(~row)
+        return outside[np.argsort(self.rank[outside], kind="stable")][:NEWCOMERS]
+
+    def _additions(self, base: _Part) -> np.ndarray:
+        """One edge more, two that follow each other, or a whole ring."""
+        newcomers = self._newcomers(base.row)
+        single = np.repeat(base.row[None], len(newcomers), axis=0)
+        single[np.arange(len(newcomers)), newcomers] = True
+        double = []
+        for edge in newcomers[:PAIRS].tolist():
+            follows = [e for node in self.ends[edge].tolist() for _, e in self.neighbours[node] if not base.row[e]]
+            follows = [e for e in follows if e != edge]
+            if follows:
+                row = base.row.copy()
+                row[[edge, min(follows, key=self.rank.__getitem__)]] = True
+                double.append(row)
+        made = [single, np.array(double, dtype=bool).reshape(-1, len(base.row)), self._ringed(base.row)]
+        made = np.concatenate(made)
+        return made[made.sum(1) <= MOST]
+
+    def _ringed(self, row: np.ndarray) -> np.ndarray:
+        """The part with a ring that touches it, those first that need the fewest new edges."""
+        if not len(self.rings):
+            return self.rings
+        new = (self.rings & ~row).sum(1)  # (rings,)
+        touches = (self.ring_nodes @ self._nodes(row) > 0) | (not self.connected)
+        wanted = np.flatnonzero((new > 0) & touches)
+        return row | self.rings[wanted[np.argsort(new[wanted], kind="stable")][:RINGS]]
+
+    def _nodes(self, row: np.ndarray) -> np.ndarray:
+        """1 for the nodes of a part and the target: (nodes,)."""
+        return ((row.astype(np.float32) @ self.incidence > 0) | self.root).astype(np.float32)
+
+    def _removable(self, row: np.ndarray) -> np.ndarray:
+        """The edges without which the part is still one piece that holds the target."""
+        inside = np.flatnonzero(row)
+        if not self.connected or len(inside) < 2:
+            return inside[:0] if len(inside) < 2 else inside
+        incidence = self.incidence[inside]
+        there = np.flatnonzero(incidence.any(0))
+        incidence = incidence[:, there]  # (s, nodes of the part)
+        kept = 1 - np.eye(len(inside), dtype=np.float32)  # (s, s): row i is without edge i
+        touched = kept @ incidence > 0
+        reached = np.repeat(self.root[None, there], len(inside), axis=0)
+        if not self.root.any():
+            start = self.ends[inside[kept.argmax(1)], 0]
+            reached[np.arange(len(inside)), np.searchsorted(there, start)] = True
+        count = -1
+        while count != (count := int(reached.sum())):
+            passes = (reached.astype(np.float32) @ incidence.T > 0) * kept
+            reached |= passes @ incidence > 0
+        return inside[(reached | ~touched).all(1)]
+
+    def _removals(self, base: _Part) -> np.ndarray:
+        leaving = self._removable(base.row)
+        made = np.repeat(base.row[None], len(leaving), axis=0)
+        made[np.arange(len(leaving)), leaving] = False
+        return made
+
+    def _exchanges(self, base: _Part) -> np.ndarray:
+        """One edge for another: those that matter least leave, as far as the model was asked, else the hindmost."""
+        removals, made = self._removals(base), []
+        known = [self.known.get(row.tobytes()) for row in removals]
+        value = np.array([-np.inf if part is None else part.score for part in known])
+        rank = self.rank[(removals != base.row).argmax(1)]  # of the edge that leaves
+        for i in np.lexsort((-rank, -value))[: SWAPS[0]].tolist():
+            coming = [edge for edge in self._newcomers(removals[i]) if not base.row[edge]][: SWAPS[1]]
+            rows = np.repeat(removals[i][None], len(coming), axis=0)
+            rows[np.arange(len(coming)), coming] = True
+            made.append(rows)
+        return np.concatenate(made) if made else removals[:0]
+
+    # The result
+
+    def _table(self) -> tuple[Judged, ...]:
+        """The best part of each number of edges and of each number of nodes; where two are of one size, the better first."""
+        judged = [part for part in self.known.values() if part.without is not None and part.size <= MOST]
+        rows = np.array([part.row for part in judged])
+        scores = np.array([part.score for part in judged])
+        edges = np.array([part.size for part in judged])
+        nodes = ((rows.astype(np.float32) @ self.incidence > 0) | self.root).sum(1)
+        chosen: dict[int, None] = {}
+        for sizes in (edges, nodes):
+            for size in np.unique(sizes):
+                some = np.flatnonzero(sizes == size)
+                equal = some[scores[some] >= scores[some].max() - EQUAL]
+                chosen[min(equal.tolist(), key=lambda i: self._nearness(judged[i].row))] = None
+        order = sorted(chosen, key=lambda i: (-scores[i], self._nearness(judged[i].row)))
+        return tuple(self._judged(judged[i]) for i in order)
+
+    def _nearness(self, row: np.ndarray) -> tuple:
+        """Smaller for a part that lies nearer to the target, then for smaller numbers of edges."""
+        pairs = self.considered[row]
+        return int(self.explanation.pair_hops[pairs].sum()), tuple(np.sort(pairs).tolist())
+
+    def _judged(self, part: _Part) -> Judged:
+        pairs = self.explanation.pairs[np.sort(self.considered[part.row])]
+        edges = tuple((a, b) for a, b in pairs.tolist())
+        return Judged(edges, part.alone, part.without, part.keeps_class, part.origin)
+
+
+def _considered(orders: Sequence[list[int]], num_pairs: int) -> np.ndarray:
+    """The pairs that come first in any of the orders: (at most CONSIDERED,), sorted."""
+    rank = np.full(num_pairs, np.inf)
+    for order in orders:
+        rank[order] = np.minimum(rank[order], np.arange(len(order)))
+    first = np.argsort(rank, kind="stable")[:CONSIDERED]
+    return np.sort(first[np.isfinite(rank[first])])
