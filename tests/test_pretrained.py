@@ -8,6 +8,7 @@ from safetensors.torch import save
 
 from explainer_core.cards import command_of, majority_accuracy, measured_accuracy, train_recipe
 from explainer_core.datasets.registry import DATASETS, load_dataset
+from explainer_core.graph import Graph, GraphSet, undirected
 from explainer_core.pretrained import (
     PretrainedError,
     find_card,
@@ -20,6 +21,7 @@ from explainer_core.recipes import RECIPES, find_recipe
 from explainer_core.tasks import make_task
 
 CPU = torch.device("cpu")
+PATH = undirected([(0, 1), (1, 2)])
 
 
 @pytest.fixture(scope="module")
@@ -191,3 +193,23 @@ def test_an_unknown_recipe_is_refused_with_the_known_ones():
         find_recipe("karate", "gin")
     with pytest.raises(ValueError, match="train mutagenicity"):
         find_recipe("molecules", "gcn")
+
+
+@pytest.mark.parametrize("dataset", ["ba_shapes", "mutagenicity"])
+def test_a_recipe_can_be_trained_on_data_of_another_width(dataset):
+    """What is measured on other data beside, a fresh graph or the well-known molecules, is left out where it does not fit."""
+    if dataset == "ba_shapes":
+        data = load_dataset("karate")
+    else:
+        graphs = [Graph(torch.ones(3 + i % 4, 2), PATH, label=i % 2, class_names=("a", "b")) for i in range(40)]
+        data = GraphSet.from_graphs(graphs)
+    recipe = find_recipe(dataset, "gat").changed({"hidden": 8}, {"epochs": 1})
+    model, card = train_recipe(recipe, data=data, device=CPU)
+    assert model.spec.in_features == data.num_features
+    assert card.fresh_graph_accuracy is card.fresh_graph_seed is card.shelf_accuracy is None
+
+
+def test_on_data_of_its_own_kind_a_recipe_is_measured_on_a_fresh_graph_too():
+    recipe = find_recipe("tree_cycles", "gcn").changed({"hidden": 8}, {"epochs": 1})
+    _, card = train_recipe(recipe, data=load_dataset("tree_cycles", seed=4), seed=0, device=CPU)
+    assert card.fresh_graph_accuracy is not None
