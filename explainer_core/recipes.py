@@ -15,6 +15,7 @@ TRAINING_OPTIONS = {
     "weight-decay": "weight_decay",
     "edge-drop": "edge_drop",
     "feature-swap": "feature_swap",
+    "parts": "parts",
     "batch-size": "batch_size",
 }
 WHOLE_NUMBERS = {"layers", "hidden", "epochs", "batch-size"}

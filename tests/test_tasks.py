@@ -82,7 +82,7 @@ def test_in_training_the_asked_links_carry_no_messages():
 
 
 class _Config:
-    edge_drop, feature_swap, batch_size = 0.0, 0.0, 32
+    edge_drop, feature_swap, parts, batch_size = 0.0, 0.0, 0.0, 32
 
 
 def test_every_graph_is_trained_on_once_an_epoch():
@@ -101,6 +101,32 @@ def test_every_graph_is_trained_on_once_an_epoch():
     assert sum(graphs for _, graphs in sizes) == len(train)
     assert sum(nodes for nodes, _ in sizes) == int(shelf.node_start.diff()[train].sum())
     assert max(graphs for _, graphs in sizes) == 32
+
+
+def test_with_parts_every_graph_is_met_whole_and_in_part_and_the_loss_is_shared():
+    task = GraphTask(molecules(), 0, CPU)
+    seen = []
+
+    class Spy(GNN):
+        def forward(self, x, edge_index, edge_weight=None, **rest):
+            seen.append((rest["graph_of"], super().forward(x, edge_index, edge_weight, **rest)))
+            return seen[-1][1]
+
+    class Config(_Config):
+        parts = 0.25
+
+    model = Spy(ModelSpec("gcn", "graph", in_features=14, num_classes=2)).eval()
+    losses = list(task.losses(model, Config(), torch.Generator().manual_seed(0)))
+    assert sum(len(logits) for _, logits in seen) == 2 * len(task.split["train"])
+    order = task.split["train"][torch.randperm(len(task.split["train"]), generator=torch.Generator().manual_seed(0))]
+    graph_of, logits = seen[0]
+    sizes = torch.bincount(graph_of)
+    assert torch.equal(sizes[:32], task.graphs.node_start.diff()[order[:32]])
+    assert (sizes[32:] <= sizes[:32]).all()
+    assert sizes[32:].sum() < 0.8 * sizes[:32].sum()
+    truth = task.graphs.labels[order[:32]]
+    whole, part = (torch.nn.functional.cross_entropy(said, truth) for said in logits.split(32))
+    assert losses[0].item() == pytest.approx((0.75 * whole + 0.25 * part).item())
 
 
 def test_judging_in_chunks_equals_judging_one_by_one(monkeypatch):
