@@ -16,6 +16,7 @@ from explainer_core.parts import joined, random_parts
 
 PARTS = ("train", "val", "test")
 LINK_CLASSES = ("no link", "link")
+PART_DRAWS = 4  # of each graph, when a network is judged on parts
 EVALUATION_NODES = 100_000  # graphs are judged in batches of about this many nodes, to bound the memory
 
 
@@ -132,6 +133,13 @@ class GraphTask:
         chunk = sizes.cumsum(0) // EVALUATION_NODES  # (len(chosen),): rising, so each value is one batch
         parts = [chosen[chunk == i] for i in chunk.unique()]
         return torch.cat([self._judge(model, self.graphs.batch(part)).cpu() for part in parts])
+
+    def logits_of_parts(self, model: GNN, part: str) -> tuple[Tensor, Tensor]:
+        """What the model says of random parts of these graphs, the same ones every time, and the truth."""
+        generator = torch.Generator().manual_seed(self.seed)
+        batch = self.graphs.batch(self.split[part])
+        logits = [self._judge(model, random_parts(batch, generator)).cpu() for _ in range(PART_DRAWS)]
+        return torch.cat(logits), self.truth(part).repeat(PART_DRAWS)
 
     def accuracy_on(self, model: GNN, other: GraphSet) -> float:
         """Accuracy over all graphs of another set of the same family."""

@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import asdict, dataclass
 
 import torch
+from torch.nn.functional import cross_entropy
 
 from explainer_core.models import GNN, ModelSpec
 from explainer_core.tasks import PARTS, GraphTask, LinkTask, NodeTask, accuracy
@@ -100,7 +101,7 @@ def _fit(model: GNN, task, config: TrainConfig, seed: int, on_epoch: EpochDone |
             total, steps = total + loss.item(), steps + 1
         schedule.step()
         model.eval()
-        score = _validation_score(model, task)
+        score = _validation_score(model, task, config)
         if score >= best:
             best, best_state, best_epoch = score, deepcopy(model.state_dict()), epoch
         if on_epoch:
@@ -110,9 +111,13 @@ def _fit(model: GNN, task, config: TrainConfig, seed: int, on_epoch: EpochDone |
 
 
 @torch.no_grad()
-def _validation_score(model: GNN, task) -> tuple[float, float]:
+def _validation_score(model: GNN, task, config: TrainConfig) -> tuple[float, float]:
+    """Accuracy, then the loss that is trained: of epochs that do as well on whole graphs the one that knows parts wins."""
     logits, truth = task.logits(model, "val")
-    return accuracy(logits, truth), -float(torch.nn.functional.cross_entropy(logits, truth))
+    loss = cross_entropy(logits, truth)
+    if config.parts > 0:
+        loss = (1 - config.parts) * loss + config.parts * cross_entropy(*task.logits_of_parts(model, "val"))
+    return accuracy(logits, truth), -float(loss)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from explainer_core.datasets.registry import load_dataset
 from explainer_core.graph import Graph
 from explainer_core.models import GNN, ModelSpec
 from explainer_core.tasks import (
+    PART_DRAWS,
     GraphTask,
     LinkTask,
     NodeTask,
@@ -166,3 +167,22 @@ def test_a_task_on_the_wrong_data_is_refused():
         NodeTask(load_dataset("les_miserables"), 0, CPU)
     with pytest.raises(ValueError, match="needs an undirected graph"):
         LinkTask(Graph(torch.ones(3, 1), torch.tensor([[0, 1], [1, 2]])), 0, CPU)
+
+
+def test_parts_are_judged_the_same_every_time():
+    task = GraphTask(molecules(), 0, CPU)
+    model = GNN(ModelSpec("gin", "graph", in_features=14, num_classes=2)).eval()
+    with torch.no_grad():
+        (one, truth), (same, _) = task.logits_of_parts(model, "val"), task.logits_of_parts(model, "val")
+    assert torch.equal(one, same)
+    assert torch.equal(truth[: len(task.split["val"])], task.truth("val"))
+    assert len(one) == len(truth) == PART_DRAWS * len(task.split["val"])
+
+
+def test_a_network_for_graphs_is_measured_on_another_set_too():
+    task = GraphTask(load_dataset("ba_2motifs"), 0, CPU)
+    model = GNN(ModelSpec("gin", "graph", in_features=10, num_classes=2)).eval()
+    other = load_dataset("ba_2motifs", seed=1)
+    with torch.no_grad():
+        said = torch.cat([model(graph.x, graph.edge_index).argmax(1) for graph in other])
+        assert task.accuracy_on(model, other) == pytest.approx(float((said == other.labels).float().mean()))
