@@ -213,3 +213,15 @@ def test_on_data_of_its_own_kind_a_recipe_is_measured_on_a_fresh_graph_too():
     recipe = find_recipe("tree_cycles", "gcn").changed({"hidden": 8}, {"epochs": 1})
     _, card = train_recipe(recipe, data=load_dataset("tree_cycles", seed=4), seed=0, device=CPU)
     assert card.fresh_graph_accuracy is not None
+
+
+def test_the_networks_of_ba_2motifs_know_the_motif_alone():
+    """Trained on parts, they name a house or a ring that hangs on nothing."""
+    graphs = load_dataset("ba_2motifs", seed=3)
+    for name in ("gin", "gcn", "gat"):
+        model = load_pretrained("ba_2motifs", name, device=CPU)
+        for label in (0, 1):
+            graph = graphs[label]
+            inside = graph.node_motif == 0
+            edges = graph.edge_index[:, graph.edge_motif == 0] - int(inside.nonzero()[0])
+            assert int(model(graph.x[inside], edges).argmax()) == label
