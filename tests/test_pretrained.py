@@ -7,8 +7,10 @@ import torch
 from safetensors.torch import save
 
 from explainer_core.cards import command_of, majority_accuracy, measured_accuracy, train_recipe
+from explainer_core.datasets.download import is_available
 from explainer_core.datasets.registry import DATASETS, load_dataset
 from explainer_core.graph import Graph, GraphSet, undirected
+from explainer_core.parts import random_parts
 from explainer_core.pretrained import (
     PretrainedError,
     find_card,
@@ -225,3 +227,22 @@ def test_the_networks_of_ba_2motifs_know_the_motif_alone():
             inside = graph.node_motif == 0
             edges = graph.edge_index[:, graph.edge_motif == 0] - int(inside.nonzero()[0])
             assert int(model(graph.x[inside], edges).argmax()) == label
+
+
+GRAPH_NETWORKS = [key for key, recipe in RECIPES.items() if recipe.task == "graph"]
+
+
+@pytest.mark.parametrize(("dataset", "model"), GRAPH_NETWORKS, ids="_".join)
+def test_networks_for_whole_graphs_do_not_give_one_class_to_all_parts(dataset, model):
+    """Halves of test graphs; a network that has never met a part tends to one class whatever it is shown."""
+    archive = DATASETS[dataset].archive
+    if archive and not is_available(archive):
+        pytest.skip(f"no data for {dataset}")
+    data = load_dataset(dataset)
+    task = make_task(data, "graph", 0, CPU)
+    network = load_pretrained(dataset, model, device=CPU)
+    parts = random_parts(data.batch(task.split["test"]), torch.Generator().manual_seed(0), 0.5, 0.5)
+    logits = network(
+        parts.x, parts.edge_index, edge_type=parts.edge_types, graph_of=parts.graph_of, num_graphs=parts.num_graphs
+    )
+    assert torch.bincount(logits.argmax(1), minlength=2).min() >= 0.1 * len(logits)
