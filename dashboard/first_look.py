@@ -17,6 +17,7 @@ FIRST_LOOKS = {
     "ba_community": FirstLook(449, 6, "edges"),  # and six edges
     "tree_cycles": FirstLook(721, 6),  # a ring of six nodes
     "tree_grid": FirstLook(614, 12, "edges"),  # a grid of three by three has twelve
+    "ba_2motifs": FirstLook(56, 6, "edges"),  # a house
     "karate": FirstLook(19, 3),
     "les_miserables": FirstLook((31, 55), 8),  # Gavroche and Mme Hucheloup
     "mutagenicity": FirstLook(1262, 6),

@@ -9,10 +9,16 @@ from explainer_core.explanation import Explanation
 from explainer_core.extraction import Subgraph
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods import METHODS
+from explainer_core.models import ModelSpec
 from explainer_core.pretrained import Card, PretrainedError, list_cards, load_pretrained
 from explainer_core.prototype_fields import Prototype
 from explainer_core.prototypes import prototype
 from explainer_core.targets import Link, Node, WholeGraph
+from explainer_core.tasks import make_task
+from explainer_core.training import TrainConfig, train
+
+# The function takes the name of its module: explainer_core.trust is the function from here on.
+from explainer_core.trust import trust
 from explainer_core.verdict import Verdict
 
 __all__ = [
@@ -27,10 +33,12 @@ __all__ = [
     "GraphSet",
     "LearningStep",
     "Link",
+    "ModelSpec",
     "Node",
     "PretrainedError",
     "Prototype",
     "Subgraph",
+    "TrainConfig",
     "Verdict",
     "WholeGraph",
     "explain",
@@ -39,6 +47,9 @@ __all__ = [
     "list_cards",
     "load_dataset",
     "load_pretrained",
+    "make_task",
     "molecule_from_smiles",
     "prototype",
+    "train",
+    "trust",
 ]

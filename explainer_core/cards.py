@@ -1,5 +1,7 @@
 """From a recipe to a trained network with its card, and from a card back to a measurement."""
 
+from collections.abc import Sequence
+
 import torch
 
 from explainer_core.datasets.download import is_available
@@ -28,7 +30,8 @@ def train_recipe(
     data = load_dataset(recipe.dataset, seed=seed) if data is None else data
     task = make_task(data, recipe.task, seed, device or pick_device())
     trained = train(recipe.spec(data, task), task, recipe.config, seed=seed, on_epoch=on_epoch)
-    fresh = fresh_accuracy(trained.model, recipe.dataset, task, seed)
+    fresh = fresh_accuracy(trained.model, recipe.dataset, data, task, seed)
+    shelf = shelf_accuracy(trained.model) if recipe.dataset == "mutagenicity" and is_alike(data, molecules()) else None
     card = Card(
         dataset=recipe.dataset,
         model=recipe.model,
@@ -48,7 +51,7 @@ def train_recipe(
         fresh_graph_accuracy=None if fresh is None else round(fresh, 4),
         fresh_graph_seed=None if fresh is None else seed + FRESH_SEED_STEP,
         test_auc=round(task.auc(trained.model, "test"), 4) if isinstance(task, LinkTask) else None,
-        shelf_accuracy=round(shelf_accuracy(trained.model), 4) if recipe.dataset == "mutagenicity" else None,
+        shelf_accuracy=None if shelf is None else round(shelf, 4),
         notes=recipe.notes,
     )
     return trained.model, card
@@ -68,11 +71,25 @@ def measured_accuracy(card: Card, model: GNN) -> float | None:
 
 
 @torch.no_grad()
-def fresh_accuracy(model: GNN, dataset: str, task, seed: int) -> float | None:
-    """Accuracy over all nodes of a new graph of the same family; None where there is only the one graph."""
+def fresh_accuracy(model: GNN, dataset: str, data: Graph | GraphSet, task, seed: int) -> float | None:
+    """Accuracy on all of a new graph or set of the same family; None where there is no other like the data."""
     if not dataset_info(dataset).generated:
         return None
-    return task.accuracy_on(model, load_dataset(dataset, seed=seed + FRESH_SEED_STEP))
+    fresh = load_dataset(dataset, seed=seed + FRESH_SEED_STEP)
+    return task.accuracy_on(model, fresh) if is_alike(data, fresh) else None
+
+
+def is_alike(data: Graph | GraphSet, other: Graph | GraphSet) -> bool:
+    """True if a network trained on one can be asked about the other: the same features, classes and edge types.
+
+    A recipe may be trained on data of one's own, which need be nothing like the data set it was written for.
+    """
+    fields = ("num_features", "feature_names", "class_names", "edge_type_names")
+    return all(_plain(getattr(data, field)) == _plain(getattr(other, field)) for field in fields)
+
+
+def _plain(value: int | Sequence[str]) -> int | tuple[str, ...]:
+    return value if isinstance(value, int) else tuple(value)
 
 
 @torch.no_grad()

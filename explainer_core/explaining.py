@@ -1,7 +1,7 @@
 """The request: explain one prediction, many in one batch, or one while it is learnt."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -54,7 +54,7 @@ def explain(
 def explain_many(
     model: nn.Module,
     data: Graph | GraphSet,
-    targets: Sequence[Target],
+    targets: Iterable[Target],
     config: ExplainConfig | None = None,
     method: str = DEFAULT_METHOD,
     *,
@@ -65,6 +65,7 @@ def explain_many(
 
     `progress` is called as they come, and may raise to stop; True shows a bar in the terminal.
     """
+    targets = list(targets)
     if progress is True:
         with tqdm(total=len(targets), unit="target") as bar:
             advance = partial(_advance, bar)

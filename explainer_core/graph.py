@@ -203,7 +203,7 @@ class GraphSet(_Features):
 
     @classmethod
     def from_graphs(cls, graphs: Iterable[Graph], name: str = "graphs") -> "GraphSet":
-        """Joins graphs that share feature, class and type names."""
+        """Joins graphs that share feature, class and type names. What one of them has, labels for one, all must have."""
         graphs = list(graphs)
         if not graphs:
             raise ValueError("a GraphSet needs at least one graph (got none)")
@@ -214,6 +214,8 @@ class GraphSet(_Features):
                     raise ValueError(
                         f"graphs of a set must share {field} (got another in {graph.name!r}); give all graphs the same"
                     )
+        for field in ("label", "edge_types", "node_motif", "edge_motif"):
+            _check_all_or_none(field, graphs)
         node_start = torch.tensor([0, *np.cumsum([g.num_nodes for g in graphs])])
         edge_start = torch.tensor([0, *np.cumsum([g.num_edges for g in graphs])])
         edges = [g.edge_index + start for g, start in zip(graphs, node_start.tolist(), strict=False)]
@@ -325,6 +327,16 @@ def _edge_keys(ends: Tensor, types: Tensor | None, num_nodes: int) -> Tensor:
 
 def _part(values, where: slice):
     return None if values is None else values[where]
+
+
+def _check_all_or_none(field: str, graphs: list[Graph]) -> None:
+    """A set keeps a column for all its graphs or for none: half of one would have to be dropped."""
+    missing = [i for i, graph in enumerate(graphs) if getattr(graph, field) is None]
+    if 0 < len(missing) < len(graphs):
+        raise ValueError(
+            f"graphs of a set must all have {field}, or none (got none in graph {missing[0]}, {graphs[missing[0]].name!r}, "
+            f"and in {len(missing)} of {len(graphs)} in all); give it to every graph, or leave these out"
+        )
 
 
 def _join(parts: list[Tensor | None]) -> Tensor | None:

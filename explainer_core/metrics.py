@@ -61,7 +61,11 @@ def characterization(fidelity_plus: float, fidelity_minus: float) -> float:
 def edge_auc(
     data: Graph | GraphSet, explanations: Sequence[Explanation], *, protocol: str = "paper", within: int | None = None
 ) -> float:
-    """Area under the ROC curve of the undirected edge scores; `within` counts only edges so many hops from the target."""
+    """Area under the ROC curve of the undirected edge scores; `within` counts only edges so many hops from the target.
+
+    nan where nothing can be ranked: no edge belongs to the truth, as around a node outside all motifs, or every edge
+    does. The protocol per_instance leaves such explanations out, and is nan if none is left.
+    """
     if protocol not in PROTOCOLS:
         raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)} (got {protocol!r})")
     ranked = [truth_and_scores(data, e, own=protocol != "any_motif", within=within) for e in explanations]
@@ -83,6 +87,11 @@ def truth_and_scores(
     if graph.edge_motif is None:
         raise ValueError(f"{graph.name!r} has no ground truth (got no motifs); edge AUC needs planted motifs")
     if own and isinstance(explanation.target, Node):
+        if graph.node_motif is None:
+            raise ValueError(
+                f"a node's own motif is known by node_motif (got none in {graph.name!r}, which has edge_motif only); "
+                "give the graph node_motif, or use the protocol any_motif"
+            )
         right = graph.motif_edges(explanation.target.node)
     else:
         right = graph.edge_motif >= 0

@@ -15,6 +15,7 @@ TRAINING_OPTIONS = {
     "weight-decay": "weight_decay",
     "edge-drop": "edge_drop",
     "feature-swap": "feature_swap",
+    "parts": "parts",
     "batch-size": "batch_size",
 }
 WHOLE_NUMBERS = {"layers", "hidden", "epochs", "batch-size"}
@@ -52,6 +53,8 @@ COUNTING = {"normalize": False, "num_layers": 5, "hidden": 32, "jump": "cat"}
 HUBS = COUNTING | {"unit_length": True}
 # The community is told by an average over many noisy neighbours: one more layer reaches enough of them.
 NOISY_HUBS = HUBS | {"dropout": 0.3, "hidden": 48, "num_layers": 6}
+# A house and a ring differ within three steps; one layer more lets every node of the motif know.
+MOTIFS = {"normalize": False, "num_layers": 4, "hidden": 32, "jump": "cat", "batch_norm": True}
 TREES = COUNTING | {"batch_norm": True, "dropout": 0.3}
 ATOMS = {"num_layers": 5, "hidden": 64, "jump": "cat", "batch_norm": True, "dropout": 0.1}
 FEW_ATOMS = ATOMS | {"normalize": False, "num_layers": 4, "hidden": 32}
@@ -61,20 +64,28 @@ FRIENDS = {"normalize": False, "unit_length": True, "num_layers": 2, "hidden": 6
 PAPERS = {"num_layers": 2, "hidden": 64, "dropout": 0.6}
 CITATIONS = {"num_layers": 2, "hidden": 64, "dropout": 0.5, "jump": "cat"}
 
+# Random parts of graphs are learnt beside whole ones for the same reason that edges are dropped: a network that has met
+# whole molecules only gave one class to 99 % of the halves of MUTAG's.
 # Edges are dropped so that a network has met graphs with edges missing: that is what an explainer shows it.
 ON_HUBS = TrainConfig(epochs=1500, learning_rate=0.005, weight_decay=1e-4, edge_drop=0.05)
 # Features are swapped so that it cannot know nodes by their noise: on seed 1 a GIN scored 0.69 on a fresh graph without
 # it, and 0.91 with half of them swapped.
 ON_NOISE = replace(ON_HUBS, epochs=1200, feature_swap=0.6)
 ON_TREES = TrainConfig(epochs=800, learning_rate=0.01, weight_decay=1e-4)
-ON_ATOMS = TrainConfig(epochs=120, learning_rate=0.003, weight_decay=1e-5, batch_size=64)
-ON_FEW_ATOMS = replace(ON_ATOMS, learning_rate=0.01, batch_size=32)
+ON_MOTIFS = TrainConfig(epochs=200, learning_rate=0.005, weight_decay=1e-5, batch_size=64, parts=0.5)
+ON_ATOMS = TrainConfig(epochs=120, learning_rate=0.003, weight_decay=1e-5, batch_size=64, parts=0.5)
+# Of 150 molecules, parts are only a fifth of the loss, and smaller steps hold what is learnt: chosen on splits 10 to 25.
+ON_FEW_ATOMS = replace(ON_ATOMS, epochs=200, batch_size=32, parts=0.2)
 ON_THREADS = TrainConfig(epochs=80, learning_rate=0.005, weight_decay=1e-5, batch_size=32)
 ON_PEOPLE = TrainConfig(epochs=300, learning_rate=0.01, weight_decay=5e-4)
 ON_PAPERS = TrainConfig(epochs=150, learning_rate=0.01, weight_decay=5e-4)
 
 
 def _recipes() -> list[Recipe]:
+    """Of networks for whole graphs the main one is the best on the validation part of seed 0.
+
+    Accuracy decides, then the loss on graphs and parts; test accuracy and explanations have no say.
+    """
     return [
         *_family("ba_shapes", "node", "gcn", HUBS, ON_HUBS, others=("gat",)),
         *_family("ba_shapes", "node", None, HUBS | {"jump": "last"}, ON_HUBS, others=("gin", "sage", "gated")),
@@ -82,11 +93,12 @@ def _recipes() -> list[Recipe]:
         *_family("ba_community", "node", "sage", NOISY_HUBS, ON_NOISE, others=("gat",)),
         *_family("tree_cycles", "node", "gcn", TREES, ON_TREES, others=("gat",)),
         *_family("tree_grid", "node", "gcn", TREES, ON_TREES, others=("gat",)),
+        *_family("ba_2motifs", "graph", "gin", MOTIFS, ON_MOTIFS, others=("gcn", "gat")),
         *_family("karate", "node", "gcn", PEOPLE, ON_PEOPLE, others=("gat",)),
         *_family("les_miserables", "link", "gcn", FRIENDS, ON_PEOPLE, others=("gat",)),
-        Recipe("mutagenicity", "gat", "graph", {"kind": "gat", "normalize": False} | ATOMS, ON_ATOMS, main=True),
-        *_family("mutagenicity", "graph", None, ATOMS, ON_ATOMS, others=("gin", "rgcn")),
-        *_family("mutag", "graph", "gin", FEW_ATOMS, ON_FEW_ATOMS, others=("gat",)),
+        Recipe("mutagenicity", "gat", "graph", {"kind": "gat", "normalize": False} | ATOMS, ON_ATOMS),
+        *_family("mutagenicity", "graph", "gin", ATOMS, ON_ATOMS, others=("rgcn",)),
+        *_family("mutag", "graph", "gat", FEW_ATOMS, ON_FEW_ATOMS, others=("gin",)),
         *_family("reddit_binary", "graph", "gat", THREADS, ON_THREADS, others=("gin",)),
         *_family("cora", "node", "gcn", PAPERS, ON_PAPERS, others=("gat",)),
         Recipe("cora", "link", "link", {"kind": "gcn"} | CITATIONS, replace(ON_PAPERS, weight_decay=0.0)),

@@ -12,9 +12,11 @@ from torch.nn.functional import cross_entropy
 
 from explainer_core.graph import Batch, Graph, GraphSet
 from explainer_core.models import GNN
+from explainer_core.parts import joined, random_parts
 
 PARTS = ("train", "val", "test")
 LINK_CLASSES = ("no link", "link")
+PART_DRAWS = 4  # of each graph, when a network is judged on parts
 EVALUATION_NODES = 100_000  # graphs are judged in batches of about this many nodes, to bound the memory
 
 
@@ -104,12 +106,20 @@ class GraphTask:
         self.split = split_80_10_10(self.graphs.labels.numpy(), self.seed)
 
     def losses(self, model: GNN, config, generator: torch.Generator) -> Iterator[Tensor]:
-        """The loss of each minibatch of one epoch, in a new order every time."""
+        """The loss of each minibatch of one epoch, in a new order every time.
+
+        Parts go through the network together with the whole graphs, so that batch norms see both at once.
+        """
         train = self.split["train"]
         for chosen in train[torch.randperm(len(train), generator=generator)].split(config.batch_size):
             batch = self.graphs.batch(chosen)
+            if config.parts > 0:
+                batch = joined(batch, random_parts(batch, generator))
             keep = dropped_edges(batch.edge_index.shape[1], config.edge_drop, generator, self.device)
-            yield cross_entropy(self._judge(model, batch, keep), self.graphs.labels[chosen].to(self.device))
+            logits = self._judge(model, batch, keep).split(len(chosen))  # of whole graphs, then of parts
+            truth = self.graphs.labels[chosen].to(self.device)
+            shares = (1 - config.parts, config.parts)[: len(logits)]
+            yield sum(share * cross_entropy(said, truth) for share, said in zip(shares, logits, strict=True))
 
     def truth(self, part: str) -> Tensor:
         return self.graphs.labels[self.split[part]]
@@ -123,6 +133,18 @@ class GraphTask:
         chunk = sizes.cumsum(0) // EVALUATION_NODES  # (len(chosen),): rising, so each value is one batch
         parts = [chosen[chunk == i] for i in chunk.unique()]
         return torch.cat([self._judge(model, self.graphs.batch(part)).cpu() for part in parts])
+
+    def logits_of_parts(self, model: GNN, part: str) -> tuple[Tensor, Tensor]:
+        """What the model says of random parts of these graphs, the same ones every time, and the truth."""
+        generator = torch.Generator().manual_seed(self.seed)
+        batch = self.graphs.batch(self.split[part])
+        logits = [self._judge(model, random_parts(batch, generator)).cpu() for _ in range(PART_DRAWS)]
+        return torch.cat(logits), self.truth(part).repeat(PART_DRAWS)
+
+    def accuracy_on(self, model: GNN, other: GraphSet) -> float:
+        """Accuracy over all graphs of another set of the same family."""
+        everyone = torch.arange(len(other))
+        return accuracy(GraphTask(other, self.seed, self.device).logits_of(model, everyone), other.labels)
 
     def _judge(self, model: GNN, batch: Batch, keep: Tensor | None = None) -> Tensor:
         types = None if batch.edge_types is None else batch.edge_types.to(self.device)

@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import asdict, dataclass
 
 import torch
+from torch.nn.functional import cross_entropy
 
 from explainer_core.models import GNN, ModelSpec
 from explainer_core.tasks import PARTS, GraphTask, LinkTask, NodeTask, accuracy
@@ -16,13 +17,18 @@ EpochDone = Callable[[int, int, float, float], None]
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """How to train. The defaults are the paper's; `edge_drop` silences that share of the messages in each step."""
+    """How to train. The defaults are the paper's; `edge_drop` silences that share of the messages in each step.
+
+    `parts` is the share of the loss that random connected parts of the graphs get: a network that is to be asked
+    about parts has to know them.
+    """
 
     epochs: int = 1000
     learning_rate: float = 0.001
     weight_decay: float = 0.0
     edge_drop: float = 0.0
     feature_swap: float = 0.0
+    parts: float = 0.0
     batch_size: int = 128  # of graphs; a task on a single graph takes it whole
 
     def __post_init__(self):
@@ -32,6 +38,7 @@ class TrainConfig:
             ("weight_decay", 0.0, 1.0),
             ("edge_drop", 0.0, 0.95),
             ("feature_swap", 0.0, 0.95),
+            ("parts", 0.0, 0.95),
             ("batch_size", 1, 100_000),
         ):
             if not low <= getattr(self, field) <= high:
@@ -57,6 +64,10 @@ def train(
     on_epoch: EpochDone | None = None,
 ) -> Trained:
     """A network trained from new weights; `on_epoch` may raise to stop."""
+    if config.parts > 0 and not isinstance(task, GraphTask):
+        raise ValueError(
+            f"parts must be 0 where no whole graphs are judged (got {config.parts} for a {spec.task} task)"
+        )
     with _seeded(seed):
         model = GNN(spec).to(task.device)
         best_epoch = _fit(model, task, config, seed, on_epoch)
@@ -90,7 +101,7 @@ def _fit(model: GNN, task, config: TrainConfig, seed: int, on_epoch: EpochDone |
             total, steps = total + loss.item(), steps + 1
         schedule.step()
         model.eval()
-        score = _validation_score(model, task)
+        score = _validation_score(model, task, config)
         if score >= best:
             best, best_state, best_epoch = score, deepcopy(model.state_dict()), epoch
         if on_epoch:
@@ -100,9 +111,13 @@ def _fit(model: GNN, task, config: TrainConfig, seed: int, on_epoch: EpochDone |
 
 
 @torch.no_grad()
-def _validation_score(model: GNN, task) -> tuple[float, float]:
+def _validation_score(model: GNN, task, config: TrainConfig) -> tuple[float, float]:
+    """Accuracy, then the loss that is trained: of epochs that do as well on whole graphs the one that knows parts wins."""
     logits, truth = task.logits(model, "val")
-    return accuracy(logits, truth), -float(torch.nn.functional.cross_entropy(logits, truth))
+    loss = cross_entropy(logits, truth)
+    if config.parts > 0:
+        loss = (1 - config.parts) * loss + config.parts * cross_entropy(*task.logits_of_parts(model, "val"))
+    return accuracy(logits, truth), -float(loss)
 
 
 @contextmanager

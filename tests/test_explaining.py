@@ -204,3 +204,24 @@ def test_a_bar_in_the_terminal_reaches_the_end_and_changes_nothing(capsys):
     assert f"{len(targets)}/{len(targets)}" in capsys.readouterr().err
     for one, other in zip(with_bar, explain_many(model, data, targets, settings), strict=True):
         assert np.array_equal(one.edge_weight, other.edge_weight)
+
+
+@pytest.mark.parametrize("progress", [False, True])
+def test_targets_may_come_from_any_iterable(progress, capsys):
+    settings = ExplainConfig(steps=3, refine=False)
+    for targets in ((Node(i) for i in (4, 0)), (Node(4), Node(0)), map(Node, (4, 0))):
+        found = explain_many(NODE, GRAPH, targets, settings, progress=progress)
+        assert [e.target for e in found] == [Node(4), Node(0)]
+    assert explain_many(NODE, GRAPH, iter(()), settings, progress=progress) == []
+
+
+def test_what_a_beginner_needs_is_at_the_top():
+    """The function trust and its module share a name: the function is what one sees, the module is still there to import from."""
+    import explainer_core as xc
+    from explainer_core.trust import Trust, trust
+
+    assert xc.trust is trust
+    assert {"TrainConfig", "ModelSpec", "make_task", "train", "trust"} <= set(xc.__all__)
+    assert all(hasattr(xc, name) for name in xc.__all__)
+    found = xc.explain(NODE, GRAPH, xc.Node(4), QUICK)
+    assert isinstance(xc.trust(NODE, GRAPH, found), Trust)

@@ -364,3 +364,18 @@ def test_a_file_that_was_tampered_with_is_refused(changes):
 
 def test_the_file_that_was_not_tampered_with_is_taken():
     assert Explanation.from_json(changed()).to_json() == VALID
+
+
+@pytest.mark.parametrize("number", [np.int64(1), np.uint8(1), np.int32(1)], ids=lambda n: n.dtype.name)
+def test_numbers_of_numpy_in_a_target_are_written_like_any_others(number):
+    for target in (Node(number), Link(number, np.int64(2)), WholeGraph(number)):
+        assert all(type(value) is int for value in vars(target).values())
+        assert target == type(target)(*(int(value) for value in vars(target).values()))
+        found = explanation([(0, 1), (1, 2)], [0.2, 0.6], target)
+        assert Explanation.from_json(found.to_json()).target == target
+
+
+def test_what_is_no_whole_number_stays_as_it_was_given():
+    for value in (True, 1.0, "1", None):
+        assert Node(value).node is value
+    assert WholeGraph().index is None

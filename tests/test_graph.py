@@ -178,3 +178,25 @@ def test_graphs_with_other_names_do_not_join():
         GraphSet.from_graphs([one, stranger])
     with pytest.raises(ValueError, match="at least one graph"):
         GraphSet.from_graphs([])
+
+
+MOTIFS = {"node_motif": torch.tensor([0, 0, 0, -1]), "edge_motif": torch.zeros(6, dtype=torch.int64)}
+COLUMNS = {
+    "label": {"label": 1},
+    "edge_types": {"edge_types": torch.zeros(6, dtype=torch.int64)},
+    "node_motif": {"node_motif": MOTIFS["node_motif"]},
+    "edge_motif": {"edge_motif": MOTIFS["edge_motif"]},
+}
+
+
+@pytest.mark.parametrize("field", COLUMNS)
+def test_a_set_never_drops_what_only_some_of_its_graphs_have(field):
+    names = {"class_names": ("a", "b"), "edge_type_names": ("bond",)}
+    having, lacking = triangle(**COLUMNS[field], **names), triangle(name="bare", **names)
+    with pytest.raises(
+        ValueError, match=rf"must all have {field}, or none \(got none in graph 1, 'bare'.*leave these out"
+    ):
+        GraphSet.from_graphs([having, lacking, having])
+    column = "labels" if field == "label" else field
+    assert getattr(GraphSet.from_graphs([lacking, lacking]), column) is None
+    assert getattr(GraphSet.from_graphs([having, having]), column) is not None

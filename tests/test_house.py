@@ -10,7 +10,7 @@ NAMELESS = {"utils", "common", "helpers", "misc"}
 # A module may import from its own storey and from those above it in this list.
 STOREYS = (
     {"graph_rules", "graph", "device", "config", "hashing", "targets", "extraction", "verdict", "explanation_fields"},
-    {"datasets", "models", "neighborhood", "layout"},
+    {"datasets", "models", "neighborhood", "layout", "parts"},
     {"tasks", "training", "pretrained", "recipes", "cards", "methods", "explanation", "predictions"},
     {"judging", "search"},
     {"metrics"},

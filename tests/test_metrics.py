@@ -154,3 +154,22 @@ def test_the_soft_hard_gap_is_the_difference():
     assert metrics.soft_hard_gap(found, judged) == pytest.approx(found.masked_probabilities[label] - judged.kept)
     with pytest.raises(ValueError, match="only a learnt mask has a soft side"):
         metrics.soft_hard_gap(explain(model, graph, Node(4), QUICK, "gradient"), judged)
+
+
+def test_a_node_s_own_motif_needs_the_motifs_of_the_nodes():
+    graph = replace(two_motifs(), node_motif=None, name="half known")
+    found = ranked(graph, 0, [5, 4, 1, 3, 2])
+    for protocol in ("paper", "per_instance"):
+        with pytest.raises(ValueError, match=r"got none in 'half known'.*node_motif, or use the protocol any_motif"):
+            metrics.edge_auc(graph, [found], protocol=protocol)
+    assert metrics.edge_auc(graph, [found], protocol="any_motif") == 1
+
+
+def test_where_nothing_can_be_ranked_the_auc_is_nan():
+    """A truth without edges, or of all edges, has no second side to rank against."""
+    graph = two_motifs()
+    for motif in (-1, 0):
+        same = replace(graph, node_motif=torch.zeros(6, dtype=torch.int64), edge_motif=torch.full((10,), motif))
+        for protocol in metrics.PROTOCOLS:
+            assert np.isnan(metrics.edge_auc(same, [ranked(same, 0, [5, 4, 3, 2, 1])], protocol=protocol))
+    assert np.isnan(metrics.edge_auc(graph, []))

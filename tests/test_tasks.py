@@ -8,6 +8,7 @@ from explainer_core.datasets.registry import load_dataset
 from explainer_core.graph import Graph
 from explainer_core.models import GNN, ModelSpec
 from explainer_core.tasks import (
+    PART_DRAWS,
     GraphTask,
     LinkTask,
     NodeTask,
@@ -82,7 +83,7 @@ def test_in_training_the_asked_links_carry_no_messages():
 
 
 class _Config:
-    edge_drop, feature_swap, batch_size = 0.0, 0.0, 32
+    edge_drop, feature_swap, parts, batch_size = 0.0, 0.0, 0.0, 32
 
 
 def test_every_graph_is_trained_on_once_an_epoch():
@@ -101,6 +102,32 @@ def test_every_graph_is_trained_on_once_an_epoch():
     assert sum(graphs for _, graphs in sizes) == len(train)
     assert sum(nodes for nodes, _ in sizes) == int(shelf.node_start.diff()[train].sum())
     assert max(graphs for _, graphs in sizes) == 32
+
+
+def test_with_parts_every_graph_is_met_whole_and_in_part_and_the_loss_is_shared():
+    task = GraphTask(molecules(), 0, CPU)
+    seen = []
+
+    class Spy(GNN):
+        def forward(self, x, edge_index, edge_weight=None, **rest):
+            seen.append((rest["graph_of"], super().forward(x, edge_index, edge_weight, **rest)))
+            return seen[-1][1]
+
+    class Config(_Config):
+        parts = 0.25
+
+    model = Spy(ModelSpec("gcn", "graph", in_features=14, num_classes=2)).eval()
+    losses = list(task.losses(model, Config(), torch.Generator().manual_seed(0)))
+    assert sum(len(logits) for _, logits in seen) == 2 * len(task.split["train"])
+    order = task.split["train"][torch.randperm(len(task.split["train"]), generator=torch.Generator().manual_seed(0))]
+    graph_of, logits = seen[0]
+    sizes = torch.bincount(graph_of)
+    assert torch.equal(sizes[:32], task.graphs.node_start.diff()[order[:32]])
+    assert (sizes[32:] <= sizes[:32]).all()
+    assert sizes[32:].sum() < 0.8 * sizes[:32].sum()
+    truth = task.graphs.labels[order[:32]]
+    whole, part = (torch.nn.functional.cross_entropy(said, truth) for said in logits.split(32))
+    assert losses[0].item() == pytest.approx((0.75 * whole + 0.25 * part).item())
 
 
 def test_judging_in_chunks_equals_judging_one_by_one(monkeypatch):
@@ -140,3 +167,22 @@ def test_a_task_on_the_wrong_data_is_refused():
         NodeTask(load_dataset("les_miserables"), 0, CPU)
     with pytest.raises(ValueError, match="needs an undirected graph"):
         LinkTask(Graph(torch.ones(3, 1), torch.tensor([[0, 1], [1, 2]])), 0, CPU)
+
+
+def test_parts_are_judged_the_same_every_time():
+    task = GraphTask(molecules(), 0, CPU)
+    model = GNN(ModelSpec("gin", "graph", in_features=14, num_classes=2)).eval()
+    with torch.no_grad():
+        (one, truth), (same, _) = task.logits_of_parts(model, "val"), task.logits_of_parts(model, "val")
+    assert torch.equal(one, same)
+    assert torch.equal(truth[: len(task.split["val"])], task.truth("val"))
+    assert len(one) == len(truth) == PART_DRAWS * len(task.split["val"])
+
+
+def test_a_network_for_graphs_is_measured_on_another_set_too():
+    task = GraphTask(load_dataset("ba_2motifs"), 0, CPU)
+    model = GNN(ModelSpec("gin", "graph", in_features=10, num_classes=2)).eval()
+    other = load_dataset("ba_2motifs", seed=1)
+    with torch.no_grad():
+        said = torch.cat([model(graph.x, graph.edge_index).argmax(1) for graph in other])
+        assert task.accuracy_on(model, other) == pytest.approx(float((said == other.labels).float().mean()))

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from explainer_core.datasets.registry import load_dataset
-from explainer_core.graph import Graph, undirected
+from explainer_core.graph import Graph, GraphSet, undirected
 from explainer_core.models import ModelSpec
-from explainer_core.tasks import NodeTask
+from explainer_core.tasks import GraphTask, NodeTask
 from explainer_core.training import TrainConfig, measure, train
 
 CPU = torch.device("cpu")
@@ -78,6 +78,28 @@ def test_a_network_learns_what_only_the_neighbours_tell():
     assert (cut == labels).float().mean() < 0.65
 
 
+def test_parts_are_of_whole_graphs_only(karate_task):
+    with pytest.raises(ValueError, match=r"parts must be 0 .* \(got 0.5 for a node task\)"):
+        train(SPEC, karate_task, TrainConfig(epochs=1, parts=0.5))
+
+
+def test_with_parts_a_network_knows_the_half_that_tells():
+    """Graphs are chains; one end carries the sign of the class. A part with that end is as clear as the whole."""
+    chain = undirected([(i, i + 1) for i in range(9)])
+    graphs = []
+    for label in (0, 1) * 60:
+        x = torch.zeros(10, 2)
+        x[0, label] = 1.0
+        graphs.append(Graph(x, chain, label=label, class_names=("a", "b")))
+    task = GraphTask(GraphSet.from_graphs(graphs), 0, CPU)
+    spec = ModelSpec("gin", "graph", in_features=2, num_classes=2, hidden=8, num_layers=2)
+    trained = train(spec, task, TrainConfig(epochs=30, learning_rate=0.01, parts=0.5, batch_size=16))
+    assert trained.accuracy["test"] == 1
+    half = chain[:, (chain < 5).all(0)]
+    for graph in graphs[:2]:
+        assert int(trained.model(graph.x[:5], half).argmax()) == graph.label
+
+
 @pytest.mark.parametrize(
     ("setting", "value"),
     [
@@ -86,6 +108,8 @@ def test_a_network_learns_what_only_the_neighbours_tell():
         ("learning_rate", float("nan")),
         ("weight_decay", 2.0),
         ("edge_drop", 1.0),
+        ("parts", 1.0),
+        ("parts", -0.1),
         ("batch_size", 0),
     ],
 )

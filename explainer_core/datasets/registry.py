@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from explainer_core.datasets import cora, molecules, social, synthetic, tu
+from explainer_core.datasets import ba_2motifs, cora, molecules, social, synthetic, tu
 from explainer_core.datasets.download import Archive, Progress
 from explainer_core.graph import Graph, GraphSet
 
@@ -67,6 +67,15 @@ DATASETS: dict[str, DatasetInfo] = {
             "Tree-Grid",
             synthetic.tree_grid,
             "3-by-3 grids hung on a binary tree; is a node part of a grid?",
+        ),
+        DatasetInfo(
+            "ba_2motifs",
+            "BA-2motifs",
+            "graph",
+            "1,000 small random trees with a house or a ring of five hung on each; which of the two is it?",
+            ba_2motifs.ba_2motifs,
+            generated=True,
+            citation="Luo et al. 2020 (PGExplainer)",
         ),
         DatasetInfo(
             "karate",
