@@ -160,8 +160,8 @@ METHODS: dict[str, Callable[[Setting], list]] = {
 def sized(explanation: Explanation, size: int) -> Explanation:
     """The explanation with weights of which the G_S has exactly so many edges, where the graph has them.
 
-    The cut keeps all edges of equal weight, and for a graph may join two pieces with one edge: between equals chance
-    decides, and of a piece that came out too large the lightest edges leave that do not tear it.
+    The cut keeps all edges of equal weight, and what becomes reachable above the threshold: between equals chance
+    decides, and of a part that came out too large the lightest edges leave that do not tear it.
     """
     pairs, scores = explanation.undirected()
     chance = np.random.default_rng(0).permutation(len(scores))
@@ -170,7 +170,7 @@ def sized(explanation: Explanation, size: int) -> Explanation:
     score = dict(zip(map(tuple, pairs.tolist()), rank.tolist(), strict=True))
     config = replace(explanation.config, k_m=size, k_m_unit="edges")
     ranked = _weighted(replace(explanation, config=config), score)
-    kept = _trimmed(list(ranked.subgraph().edges), score, size)
+    kept = _trimmed(list(ranked.subgraph().edges), score, size, explanation.roots)
     return _weighted(ranked, score | {pair: 1 + score[pair] for pair in kept})
 
 
@@ -180,9 +180,13 @@ def _weighted(explanation: Explanation, score: dict[tuple[int, int], float]) -> 
     return replace(explanation, edge_weight=weight, **CLEARED)
 
 
-def _trimmed(kept: list[tuple[int, int]], score: dict[tuple[int, int], float], size: int) -> list[tuple[int, int]]:
+def _trimmed(kept: list[tuple[int, int]], score: dict, size: int, roots: Sequence[int]) -> list[tuple[int, int]]:
     kept = sorted(kept, key=score.__getitem__)
     while len(kept) > size:
-        leaver = next(pair for pair in kept if nx.is_connected(nx.Graph([edge for edge in kept if edge != pair])))
-        kept.remove(leaver)
+        kept.remove(next(pair for pair in kept if _hangs_together([edge for edge in kept if edge != pair], roots)))
     return kept
+
+
+def _hangs_together(edges: list[tuple[int, int]], roots: Sequence[int]) -> bool:
+    """In one piece, or each piece at one of the roots."""
+    return nx.is_connected(nx.Graph(edges + [("roots", root) for root in roots]))

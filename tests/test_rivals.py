@@ -30,12 +30,27 @@ def test_a_cut_has_exactly_k_m_edges_that_hang_together(method):
             assert nx.is_connected(nx.Graph(kept.edges))
 
 
-def test_a_cut_without_ties_is_the_explanations_own(karate):
-    explanation = xc.explain(
-        karate.model, karate.data, xc.Node(0), xc.ExplainConfig(k_m=6, k_m_unit="edges"), "gradient"
-    )
-    varied = replace(explanation, edge_weight=explanation.edge_weight + 1e-6 * np.arange(len(explanation.edge_weight)))
-    assert sized(varied, 6).subgraph().edges == varied.subgraph().edges
+@pytest.mark.parametrize("method", ["random", "proximity"])
+def test_a_cut_stays_at_its_target(karate, method):
+    for explanation in xc.explain_many(karate.model, karate.data, [xc.Node(i) for i in range(34)], method=method):
+        kept = sized(explanation, 4).subgraph()
+        assert len(kept.edges) == 4
+        assert nx.is_connected(nx.Graph([*kept.edges, (explanation.target.node,) * 2]))
+
+
+def test_each_piece_of_a_links_cut_stays_at_one_of_its_ends():
+    friends, model = xc.load_dataset("les_miserables"), xc.load_pretrained("les_miserables", "gcn")
+    for head in range(1, 20):
+        kept = sized(xc.explain(model, friends, xc.Link(0, head), method="gradient"), 5).subgraph()
+        assert len(kept.edges) == 5
+        assert nx.is_connected(nx.Graph([*kept.edges, (0, head)]))
+
+
+def test_what_is_large_enough_as_it_is_stays_as_it_is(karate):
+    config = xc.ExplainConfig(k_m=6, k_m_unit="edges")
+    explanation = xc.explain(karate.model, karate.data, xc.Node(0), config, "gradient")
+    kept = explanation.subgraph().edges
+    assert set(sized(explanation, len(kept)).subgraph().edges) == set(kept)
 
 
 @pytest.mark.parametrize("method", METHODS)
