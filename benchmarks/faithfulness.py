@@ -5,17 +5,19 @@ it cuts its G_S, and once more after the same exchanges of edges that our method
 the search speaks for it. K_M was fixed before the first run; it is never more than half of a target's edges.
 """
 
+import time
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 import torch
+from tqdm import tqdm
 
 import explainer_core as xc
 from benchmarks import figures
 from benchmarks.core_api import OURS, auto_config, is_default
 from benchmarks.networks import CPU
-from benchmarks.rivals import Row, Setting, rows
+from benchmarks.rivals import VERIFIED, Row, Setting, rows
 from benchmarks.truth import measure_truth
 from benchmarks.word_features import measure_words
 from explainer_core import metrics
@@ -103,8 +105,7 @@ def _targets(data: xc.Graph | xc.GraphSet, card: xc.Card) -> list:
         return [xc.WholeGraph(i) for i in range(len(data))]
     task = make_task(data, card.task, card.seed, CPU)
     if isinstance(task, LinkTask):
-        pairs = torch.cat([task._pairs[:, task.split["test"]], task._negatives["test"]], dim=1)
-        return [xc.Link(*pair) for pair in pairs.t().tolist()]
+        return [xc.Link(*pair) for pair in task.pairs("test").t().tolist()]
     kind = xc.WholeGraph if card.task == "graph" else xc.Node
     test = task.split["test"].tolist()
     everyone = range(len(data) if card.task == "graph" else data.num_nodes)
@@ -149,8 +150,10 @@ def _compare(report: figures.Report, setting: Setting, found: list[Row]) -> None
     report.add(f"{setting.name}: sum ahead of the best other, exchanged ({nearest})", ahead, "", 0.0)
     as_cut = min(float(np.nanmean(ours.cut.total - row.cut.total)) for row in others)
     report.add(f"{setting.name}: sum ahead of the best other as cut", as_cut)
-    above = [len(e.subgraph().edges) - size for e, size in zip(ours.explanations, setting.sizes, strict=True)]
-    report.add(f"{setting.name}: edges of our G_S above K_M, at most", max(above), "", 0, "lower")
+    above = {row.method: float(np.nanmax(row.exchanged.edges - setting.sizes)) for row in others}
+    above[VERIFIED] = float(np.nanmax(ours.cut.edges - setting.sizes))
+    largest = max(above, key=above.get)
+    report.add(f"{setting.name}: edges above K_M, at most ({largest})", above[largest], "", 0, "lower")
 
 
 def _left_out(row: Row) -> str:
@@ -170,7 +173,11 @@ def _means(row: Row) -> dict[str, float]:
 
 def _measure_auto(report: figures.Report, setting: Setting, molecules: bool) -> None:
     """With the size left to us: is the class kept, and how much of the graph is shown for it?"""
+    began = time.perf_counter()
     found = xc.explain_many(setting.model, setting.data, setting.targets, auto_config(), OURS)
+    report.add(
+        f"{setting.name}: K_M auto, time of one explanation", 1e3 * (time.perf_counter() - began) / len(found), "ms"
+    )
     judged = metrics.faithfulness(setting.model, setting.data, found)
     default = np.array([is_default(explanation) for explanation in found])
     keeps = np.array([f.keeps_class for f in judged])
@@ -189,7 +196,10 @@ def _measure_auto(report: figures.Report, setting: Setting, molecules: bool) -> 
 def _measure_starts(report: figures.Report, setting: Setting, quick: bool) -> None:
     """Do other starts show the same edges? Of what is shown, not of the mask."""
     targets, starts = setting.targets[: 4 if quick else STARTED], 3 if quick else STARTS
-    runs = [xc.explain_many(setting.model, setting.data, targets, auto_config(seed), OURS) for seed in range(starts)]
+    runs = [
+        xc.explain_many(setting.model, setting.data, targets, auto_config(seed), OURS)
+        for seed in tqdm(range(starts), desc=f"{setting.name}, starts", leave=False)
+    ]
     shown = [[set(explanation.subgraph().edges) for explanation in run] for run in runs]
     overlaps = [
         len(a & b) / max(len(a | b), 1) if a | b else 1.0

@@ -49,6 +49,7 @@ class Judged:
     sufficiency: np.ndarray  # (T,): min(1, p(G_S) / p)
     necessity: np.ndarray  # (T,): p - p(without G_S)
     keeps: np.ndarray  # (T,): 1.0 where G_S alone keeps the class
+    edges: np.ndarray  # (T,): how many the subgraph has
 
     @property
     def total(self) -> np.ndarray:
@@ -96,10 +97,10 @@ def timed(setting: Setting, method: str) -> tuple[list[Explanation | None], floa
 
 
 def _judged(setting: Setting, there: list[int], explanations, subgraphs) -> Judged:
-    values = np.full((3, len(setting.targets)), np.nan)
+    values = np.full((4, len(setting.targets)), np.nan)
     judged = metrics.faithfulness(setting.model, setting.data, explanations, subgraphs)
-    for i, f in zip(there, judged, strict=True):
-        values[:, i] = min(1.0, f.kept / max(f.full, 1e-12)), f.full - f.without, f.keeps_class
+    for i, f, subgraph in zip(there, judged, subgraphs, strict=True):
+        values[:, i] = min(1.0, f.kept / max(f.full, 1e-12)), f.full - f.without, f.keeps_class, len(subgraph.edges)
     return Judged(*values)
 
 
