@@ -52,8 +52,7 @@ def test_hiding_words_that_never_vary_loses_nothing():
         chosen = [replace(e, feature_weight=words.astype(float)) for e in found.explanations]
         lost = word_features._lost(setting, replace(found, explanations=chosen))
         for where in (word_features.EVERYWHERE, word_features.ON_PART):
-            assert (np.abs(lost[where]) > 1e-3).all() == matter
-            assert (np.abs(lost[where]) < 1e-6).all() == (not matter)
+            assert ((np.abs(lost[where]) > 1e-5) == matter).all()  # more than rounding
 
 
 def test_what_a_benchmark_prints_itself_is_in_its_report_too():
