@@ -5,7 +5,9 @@ benchmark can be run and read. Delete this file once the new core is everywhere:
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+
+import numpy as np
 
 import explainer_core as xc
 
@@ -40,5 +42,13 @@ def is_default(explanation: xc.Explanation) -> bool:
     return verdict is not None and verdict.level.startswith("default")
 
 
-# Fields of an explanation that fix its G_S whatever its weights are: emptied before other weights are put in.
-CLEARED = {field.name: field.default for field in fields(xc.Explanation) if field.name in ("core", "verdict")}
+def reweighted(explanation: xc.Explanation, size: int, edge_weight: np.ndarray) -> xc.Explanation:
+    """replace(explanation, config=..., size=size, edge_weight=edge_weight, table=(), verdict=None)
+
+    The same graph with other weights, cut at so many edges by these weights alone.
+    """
+    fixed = {"core": (), "table": (), "verdict": None, "size": size}  # what else decides over G_S, by core
+    there = {field.name for field in fields(xc.Explanation)}
+    config = replace(explanation.config, k_m=size, k_m_unit="edges")
+    changes = {name: value for name, value in fixed.items() if name in there}
+    return replace(explanation, config=config, edge_weight=edge_weight, **changes)

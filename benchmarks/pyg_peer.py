@@ -186,7 +186,7 @@ def explained_by_pyg(
         for frame in tqdm(frames, desc="PyG's GNNExplainer", leave=False):
             weight, feature = _pyg_masks(explainer, model, data, frame.target)
             changes = {"edge_weight": weight[frame.edge_ids], "feature_weight": feature}
-            found.append(replace(frame, method="pyg", core=(), **changes))
+            found.append(replace(frame, method="pyg", **changes))
     return found
 
 

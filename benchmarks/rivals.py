@@ -10,7 +10,7 @@ import numpy as np
 from tqdm import tqdm
 
 import explainer_core as xc
-from benchmarks.core_api import CLEARED, OURS, exchanged, paper_config
+from benchmarks.core_api import OURS, exchanged, paper_config, reweighted
 from benchmarks.pyg_peer import explained_by_pyg
 from explainer_core import metrics
 from explainer_core.explanation import Explanation
@@ -169,16 +169,14 @@ def sized(explanation: Explanation, size: int) -> Explanation:
     rank = np.empty(len(scores))
     rank[np.lexsort((chance, scores))] = np.arange(1, len(scores) + 1) / (len(scores) + 1)
     score = dict(zip(map(tuple, pairs.tolist()), rank.tolist(), strict=True))
-    config = replace(explanation.config, k_m=size, k_m_unit="edges")
-    ranked = _weighted(replace(explanation, config=config), score)
+    ranked = _weighted(explanation, size, score)
     kept = _trimmed(list(ranked.subgraph().edges), score, size, explanation.roots)
-    return _weighted(ranked, score | {pair: 1 + score[pair] for pair in kept})
+    return _weighted(ranked, size, score | {pair: 1 + score[pair] for pair in kept})
 
 
-def _weighted(explanation: Explanation, score: dict[tuple[int, int], float]) -> Explanation:
+def _weighted(explanation: Explanation, size: int, score: dict[tuple[int, int], float]) -> Explanation:
     ends = np.sort(explanation.edge_index, axis=0).T.tolist()
-    weight = np.array([score[tuple(pair)] for pair in ends])
-    return replace(explanation, edge_weight=weight, **CLEARED)
+    return reweighted(explanation, size, np.array([score[tuple(pair)] for pair in ends]))
 
 
 def _trimmed(kept: list[tuple[int, int]], score: dict, size: int, roots: Sequence[int]) -> list[tuple[int, int]]:
