@@ -11,7 +11,7 @@ help:
 	@echo "make run      start the dashboard (make run PORT=8600 for another port)"
 	@echo "make test     run all tests, those in a real browser too (make test ARGS='-k karate' for some)"
 	@echo "make lint     check style and formatting"
-	@echo "make bench    measure accuracy, speed, scale and prototypes (make bench ARGS=--quick for a small version)"
+	@echo "make bench    measure accuracy, faithfulness, speed, scale and prototypes (make bench ARGS=--quick for a small version)"
 	@echo "make setup    make the environment in $(VENV); the others do it by themselves"
 
 setup: $(READY)
@@ -43,6 +43,6 @@ lint: setup
 	@$(BIN)/ruff format --check .
 
 bench: setup
-	@for name in accuracy speed scale page prototypes; do \
+	@for name in accuracy faithfulness speed scale page prototypes; do \
 	  echo; echo "== $$name"; $(BIN)/python -m benchmarks.$$name $(ARGS) || exit 1; \
 	done

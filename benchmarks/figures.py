@@ -44,6 +44,10 @@ class Report:
         name, value, unit, goal, verdict = figure.row()
         print(f"{name:<72}{value:>10} {unit:<12}{goal:<10}{verdict}", flush=True)
 
+    def note(self, values: dict[str, float]) -> None:
+        """Figures without a goal that the benchmark prints itself, in a table of its own."""
+        self.figures += [Figure(name, float(value)) for name, value in values.items()]
+
     def write(self, path: Path) -> None:
         figures = [asdict(figure) | {"holds": figure.holds} for figure in self.figures]
         path.write_text(json.dumps({"figures": figures, "machine": machine()}, indent=1) + "\n", encoding="utf-8")

@@ -201,8 +201,11 @@ class LinkTask:
 
     def logits(self, model: GNN, part: str) -> tuple[Tensor, Tensor]:
         """What the model says of one part's edges and as many strangers, and the truth."""
-        links = torch.cat([self._pairs[:, self.split[part]], self._negatives[part]], dim=1)
-        return self._judge(model, links, self.message_edges).cpu(), self.truth(part)
+        return self._judge(model, self.pairs(part), self.message_edges).cpu(), self.truth(part)
+
+    def pairs(self, part: str) -> Tensor:
+        """The edges of one part, then as many strangers: (2, 2 P)."""
+        return torch.cat([self._pairs[:, self.split[part]], self._negatives[part]], dim=1)
 
     def auc(self, model: GNN, part: str) -> float:
         logits, truth = self.logits(model, part)

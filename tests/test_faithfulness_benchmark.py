@@ -1,0 +1,61 @@
+"""The faithfulness benchmark asks about what it says it does: unseen targets, known truths, hidden words."""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+import explainer_core as xc
+from benchmarks import truth, word_features
+from benchmarks.faithfulness import PLANS, Plan, setting_of
+from benchmarks.figures import Report
+from benchmarks.networks import untrained
+from benchmarks.rivals import Setting, row
+from benchmarks.rule_molecules import RULES, labelled
+from explainer_core.graph import undirected
+from explainer_core.models import GNN, ModelSpec
+
+
+def test_no_target_is_asked_for_more_than_half_of_its_edges():
+    setting = setting_of(Plan("les_miserables", "gcn", 8), 30)
+    assert len(setting.targets) == len(setting.sizes) == 30
+    for frame, size in zip(setting.frames, setting.sizes, strict=True):
+        assert 1 <= size <= min(8, len(frame.undirected()[0]) / 2)
+
+
+def test_a_small_test_part_is_no_sample():
+    assert len(setting_of(Plan("karate", "gcn", 6), 100).targets) == 34
+
+
+def test_every_network_of_the_plan_has_its_own_name():
+    names = [plan.name for plan in PLANS if plan.dataset in xc.DATASETS]
+    assert len(set(names)) == len(names)
+
+
+def test_the_truth_of_a_molecule_is_its_group_once():
+    graph = labelled(xc.molecule_from_smiles("CC(=O)O"), RULES["carboxyl"])
+    found = truth._truth(graph)
+    assert len(found.edges) == 2
+    assert len(found.nodes) == 3
+    assert all(a < b for a, b in found.edges)
+
+
+def test_hiding_words_that_never_vary_loses_nothing():
+    """A word that every paper has is its own mean: only words 0 to 4 can matter."""
+    ring = undirected([(i, (i + 1) % 12) for i in range(12)])
+    x = torch.cat([torch.randn(12, 5, generator=torch.Generator().manual_seed(0)), torch.ones(12, 5)], dim=1)
+    graph = xc.Graph(x, ring, labels=torch.arange(12) % 2, class_names=("a", "b"))
+    model = untrained(GNN(ModelSpec("gcn", "node", 10, 2, num_layers=2)))
+    setting = Setting("ring", graph, model, None, [xc.Node(3), xc.Node(7)], [2, 2])
+    found = row(setting, "gradient")
+    for words, matter in ((np.arange(10) < 5, True), (np.arange(10) >= 5, False)):
+        chosen = [replace(e, feature_weight=words.astype(float)) for e in found.explanations]
+        lost = word_features._lost(setting, replace(found, explanations=chosen))
+        for where in (word_features.EVERYWHERE, word_features.ON_PART):
+            assert ((np.abs(lost[where]) > 1e-5) == matter).all()  # more than rounding
+
+
+def test_what_a_benchmark_prints_itself_is_in_its_report_too():
+    report = Report()
+    report.note({"a figure": 0.5})
+    assert [(f.name, f.value, f.holds) for f in report.figures] == [("a figure", 0.5, None)]
