@@ -135,9 +135,10 @@ class Prototype:
         for name, value in (("num_nodes", num_nodes), ("num_edges", num_edges)):
             if value is not None and (type(value) is not int or value < 1):
                 raise ValueError(f"{name} must be at least 1 (got {value!r})")
-        config = self.members[0].explanation.config
         if num_nodes is None and num_edges is None:
-            num_nodes, num_edges = (config.k_m, None) if config.k_m_unit == "nodes" else (None, config.k_m)
+            size = int(np.median([member.explanation.size for member in self.members]))  # where K_M is auto they differ
+            unit = self.members[0].explanation.config.k_m_unit
+            num_nodes, num_edges = (size, None) if unit == "nodes" else (None, size)
         strength = self.agreement + 1e-3 * self.mean  # the weight decides between pairs as many members agree on
         if num_nodes is None:
             sizes = range(1, self.num_roles + 1)

@@ -59,7 +59,7 @@ def _grown(explanation: Explanation, pairs: np.ndarray, scores: np.ndarray) -> l
     Unlike the extraction of G_S it never takes in more than that; among weights that are all zero a threshold would.
     """
     config, taken, nodes = explanation.config, [], set(explanation.roots)
-    most = config.k_m * (LARGER if explanation.roots else LARGER_WHOLE)
+    most = explanation.size * (LARGER if explanation.roots else LARGER_WHOLE)
     for edge in _as_reached(explanation, pairs, scores):
         nodes |= set(pairs[edge].tolist())
         size = len(taken) + 1 if config.k_m_unit == "edges" else len(nodes)
