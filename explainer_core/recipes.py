@@ -111,6 +111,11 @@ def _family(dataset, task, main, network, config, others) -> list[Recipe]:
     return [Recipe(dataset, kind, task, {"kind": kind} | network, config, main=kind == main) for kind in kinds]
 
 
+def _notes(recipe: Recipe) -> list[str]:
+    note = NOTES.get((recipe.dataset, recipe.model))
+    return [note] if note else []
+
+
 def find_recipe(dataset: str, model: str) -> Recipe:
     """The recipe of one network; ValueError with the known ones for any other."""
     lender = dataset_info(dataset).models_of
@@ -122,4 +127,13 @@ def find_recipe(dataset: str, model: str) -> Recipe:
     return RECIPES[dataset, model]
 
 
-RECIPES = {(recipe.dataset, recipe.model): recipe for recipe in _recipes()}
+# What learning parts costs on whole graphs: mean test accuracy and its standard error, before and after.
+NOTES = {
+    (
+        "mutag",
+        "gin",
+    ): "Splits 0 to 4: 0.853 ± 0.020 without parts, 0.789 ± 0.000 with; splits 30 to 41: 0.886 ± 0.019, 0.846 ± 0.020.",
+    ("mutag", "gat"): "Splits 0 to 4: 0.842 ± 0.024 without parts, 0.789 ± 0.029 with.",
+    ("mutagenicity", "gin"): "Splits 0 to 4, 30 epochs: 0.816 ± 0.008 without parts, 0.818 ± 0.009 with.",
+}
+RECIPES = {(r.dataset, r.model): replace(r, notes=_notes(r)) for r in _recipes()}
