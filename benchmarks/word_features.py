@@ -6,6 +6,7 @@ import torch
 from benchmarks.figures import Report
 from benchmarks.rivals import VERIFIED, Row, Setting, sized
 from explainer_core import metrics
+from explainer_core.judging import edge_rows
 
 SHOWN = 5
 EVERYWHERE, ON_PART = "in the computation graph", "on G_S alone"
@@ -56,6 +57,6 @@ def _lost(setting: Setting, row: Row) -> dict[str, np.ndarray]:
 def _edge_weight(graph, explanation) -> torch.Tensor:
     """1.0 for the edges of the graph that lie in G_S: (E,)."""
     weight = torch.zeros(graph.num_edges)
-    inside = metrics.edge_mask(explanation, explanation.subgraph()) > 0
+    inside = edge_rows(explanation, [explanation.subgraph().edges])[0][explanation.pair_numbers]
     weight[explanation.edge_ids[inside]] = 1.0
     return weight
