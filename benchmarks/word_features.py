@@ -6,7 +6,6 @@ import torch
 from benchmarks.figures import Report
 from benchmarks.rivals import VERIFIED, Row, Setting, sized
 from explainer_core import metrics
-from explainer_core.judging import edge_rows
 
 SHOWN = 5
 EVERYWHERE, ON_PART = "in the computation graph", "on G_S alone"
@@ -56,7 +55,6 @@ def _lost(setting: Setting, row: Row) -> dict[str, np.ndarray]:
 
 def _edge_weight(graph, explanation) -> torch.Tensor:
     """1.0 for the edges of the graph that lie in G_S: (E,)."""
-    weight = torch.zeros(graph.num_edges)
-    inside = edge_rows(explanation, [explanation.subgraph().edges])[0][explanation.pair_numbers]
-    weight[explanation.edge_ids[inside]] = 1.0
-    return weight
+    kept = set(explanation.subgraph().edges)
+    ends = graph.edge_index.sort(0).values.t().tolist()
+    return torch.tensor([float(tuple(pair) in kept) for pair in ends])
