@@ -103,7 +103,7 @@ class _Hiding:
                 row[list(some)] = True
             mean = self.data.feature_mean.to(parts.x.device)
             x = torch.where(hide.to(parts.x.device)[parts.part], mean, parts.x)
-            found.append(parts.logits(x).double().softmax(-1)[:, self.label].cpu().numpy())
+            found.append(parts.logits(x).cpu().double().softmax(-1)[:, self.label].numpy())
             done += parts.count
         return np.concatenate(found)
 

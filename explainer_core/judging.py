@@ -106,7 +106,7 @@ def edge_rows(explanation: Explanation, edges: Sequence[Sequence[tuple[int, int]
 
 
 def _probabilities(logits: Tensor) -> np.ndarray:
-    return logits.double().softmax(-1).cpu().numpy()  # in float32 a sure class rounds to one
+    return logits.cpu().double().softmax(-1).numpy()  # in float32 a sure class rounds to one; mps has no float64
 
 
 @dataclass(frozen=True)

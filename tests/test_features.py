@@ -127,7 +127,10 @@ def test_the_ranking_is_that_of_hiding_feature_after_feature_by_hand(task, metho
             before = min(chances)
         lost = [max(lost[i:]) for i in range(3)]
         np.testing.assert_allclose(found.feature_weight[hidden], lost, atol=1e-5)
-        assert found.feature_weight.argmax() in (hidden[0], *[f for f, w in zip(hidden, lost, strict=True) if w == lost[0]])
+        assert found.feature_weight.argmax() in (
+            hidden[0],
+            *[f for f, w in zip(hidden, lost, strict=True) if w == lost[0]],
+        )
         alone = slow_probability(model, data, found, [])
         for f in set(range(FEATURES)) - set(hidden):
             by_itself = np.clip(alone - slow_probability(model, data, found, [f]), 0, lost[-1])

@@ -112,7 +112,9 @@ def graphs_with_loners(*, directed=False, typed=False):
     types = {"edge_types": some[1].edge_types} if typed else {}
     loners = Graph(torch.cat([some[1].x, some[0].x[:2]]), ends, **types, **names)
     none = {"edge_types": torch.empty(0, dtype=torch.int64)} if typed else {}
-    return GraphSet.from_graphs([some[0], loners, Graph(some[0].x, torch.empty(2, 0, dtype=torch.int64), **none, **names)])
+    return GraphSet.from_graphs(
+        [some[0], loners, Graph(some[0].x, torch.empty(2, 0, dtype=torch.int64), **none, **names)]
+    )
 
 
 @pytest.mark.parametrize("readout", ["mean", "sum", "max"])

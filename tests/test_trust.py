@@ -127,7 +127,9 @@ def test_a_node_without_edges_is_its_own_explanation(edges):
     explanation = explain(model, graph, Node(0), FEW_STEPS)
     judged = trust(model, graph, explanation)
     full = pytest.approx(judged.faithfulness.full, abs=1e-6)
-    assert judged.curve == tuple(SizePoint(size, full, full, keeps_class=True) for size in (1, 4))  # all there is, and K_M
+    assert judged.curve == tuple(
+        SizePoint(size, full, full, keeps_class=True) for size in (1, 4)
+    )  # all there is, and K_M
     assert judged.empty_probability == pytest.approx(judged.faithfulness.full)
     assert judged.motif_class is None
     assert with_size(model, graph, explanation, 3).subgraph().nodes == (0,)

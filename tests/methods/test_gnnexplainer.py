@@ -51,7 +51,14 @@ def assert_same(one, other, atol=1e-4):
     assert one.subgraph().nodes == other.subgraph().nodes
     assert one.subgraph().edges == other.subgraph().edges
     assert np.array_equal(one.edge_ids, other.edge_ids)
-    for name in ("edge_weight", "feature_weight", "feature_mask", "probabilities", "masked_probabilities", "seed_weights"):
+    for name in (
+        "edge_weight",
+        "feature_weight",
+        "feature_mask",
+        "probabilities",
+        "masked_probabilities",
+        "seed_weights",
+    ):
         if getattr(one, name) is None:
             assert getattr(other, name) is None
         else:
@@ -466,9 +473,7 @@ def entropy_of(share):
 @pytest.mark.parametrize("necessity", [0.0, 2.5])
 @pytest.mark.parametrize("fill", ["zero", "marginal"])
 @pytest.mark.parametrize(("direction", "features"), [("directed", "shared"), ("symmetric", "per_node")])
-def test_terms_and_steps_are_those_of_autograd_and_torchs_adam(
-    task, necessity, fill, direction, features, monkeypatch
-):
+def test_terms_and_steps_are_those_of_autograd_and_torchs_adam(task, necessity, fill, direction, features, monkeypatch):
     """The gradients written out, and Adam written out, against the whole objective through autograd and torch.optim."""
     monkeypatch.setattr(learning, "START_NOISE", 0.0)
     monkeypatch.setattr(learning, "hashed_index", lambda size, *names: torch.zeros_like(names[-1]))
