@@ -31,11 +31,12 @@ RINGS = 4  # rings that may be closed from one part
 RING_STARTS = 40  # edges through which a ring is looked for
 LONGEST_RING = 8
 ROUNDS = 12
-BEAM = 2  # parts of each size that others are made from
-EQUAL = 0.01  # parts whose scores differ by less are equally good: the one that most proposals speak for is kept
-PIECE = 0.02  # by so much a part of a whole graph must be better for each piece more
+BEAM = 2  # parts of each size that others are made from, and the one that is preferred among equals
+REMEMBERED = 12  # parts of each size it is chosen from
+EQUAL = 0.02  # parts whose scores differ by less are equally good: the one that most proposals speak for is kept
+LOSES_CLASS = 0.5  # by so much a part that does not give the class alone must be better in all else
+PIECE = 0.05  # by so much a part of a whole graph must be better for each piece more
 PLATEAU = 0.998  # of the best score: sizes beyond the first that reaches it are left as the proposals have them
-WIDE = 32  # feature values that cost as much as an edge
 QUESTION_EDGES = 60_000  # in one round, edges of graphs that the model is asked about without a part
 
 
@@ -85,9 +86,11 @@ class Search:
         asked: Asked,
         *,
         exchanges: bool,
-        num_features: int = 1,
+        steady: Sequence[str] = (),
+        cost: int = 1,
     ):
         self.explanation, self.asked, self.exchanges = explanation, asked, exchanges
+        self.steady = steady
         self.in_pieces = explanation.config.connected and not explanation.roots
         self.connected = explanation.config.connected and not self.in_pieces
         orders = [
@@ -102,7 +105,7 @@ class Search:
         self._name_nodes()
         self.known: dict[bytes, _Part] = {}
         self.best: dict[int, list[_Part]] = {}  # by number of edges, the best first
-        self.cost = max(1, explanation.edge_index.shape[1], len(explanation.nodes) * num_features // WIDE)
+        self.cost = max(1, cost)  # edges that a question about the rest of the graph comes to
 
     def run(self) -> Generator[Question, Answer, tuple[Judged, ...]]:
         if not len(self.considered):
@@ -129,13 +132,14 @@ class Search:
         return [pair for _, pair in zip(range(CONSIDERED), order, strict=False)]
 
     def _rank_edges(self) -> None:
-        """How early any proposal has an edge, and how early all of them do: (considered,) each."""
+        """How early any proposal has an edge, and how early those have it in which chance plays no part: (considered,) each."""
         count = len(self.considered)
         ranks = np.full((len(self.orders), count), float(count))
         for row, (_, order) in zip(ranks, self.orders, strict=True):
             row[order] = np.arange(len(order))
         self.rank = ranks.min(0, initial=count)
-        self.consensus = 1 - ranks.mean(0) / max(count, 1) if len(ranks) else self.rank
+        steady = [i for i, (name, _) in enumerate(self.orders) if name in self.steady]
+        self.consensus = 1 - ranks[steady].mean(0) / max(count, 1) if steady else -self.rank
 
     def _proposed(self) -> tuple[np.ndarray, list[str]]:
         """A part of every size from each proposal, every edge at the target, and rings."""
@@ -250,9 +254,11 @@ class Search:
         part.score = min(1.0, part.alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - without
         if self.in_pieces:
             part.score -= PIECE * (self._pieces(part.row) - 1)
+        if not part.keeps_class:
+            part.score -= LOSES_CLASS
         ranked = self.best.setdefault(part.size, [])
         insort(ranked, part, key=lambda other: -other.score)  # of equals the one that was there first
-        del ranked[BEAM:]
+        del ranked[REMEMBERED:]
 
     def _pieces(self, row: np.ndarray) -> int:
         """How many pieces a part consists of."""
@@ -283,7 +289,14 @@ class Search:
         """The best part of each size up to the first that is nearly as good as any, and a little beyond."""
         top = max(ranked[0].score for ranked in self.best.values())
         enough = min(size for size, ranked in self.best.items() if ranked[0].score >= PLATEAU * top)
-        return [part for size in sorted(self.best) if size <= min(enough + 2, LARGEST) for part in self.best[size]]
+        bases = []
+        for size in sorted(self.best):
+            if size <= min(enough + 2, LARGEST):
+                ranked = self.best[size]
+                equal = [part for part in ranked if part.score >= ranked[0].score - EQUAL]
+                preferred = min(equal, key=lambda part: self._preference(part.row))
+                bases += ranked[:BEAM] if preferred in ranked[:BEAM] else [*ranked[:BEAM], preferred]
+        return bases
 
     def _moves(self, bases: Sequence[_Part]) -> tuple[np.ndarray, list[str], np.ndarray]:
         """All parts one move away from the bases, where each came from, and a guess of what is said without it."""
@@ -396,12 +409,12 @@ class Search:
         return tuple(self._judged(judged[i]) for i in order)
 
     def _preference(self, row: np.ndarray) -> tuple:
-        """Smaller for a part of fewer nodes, as a ring is; then for one that more proposals speak for, that is nearer to
-        the target, that has smaller numbers."""
+        """Smaller for a part of fewer nodes, as a ring is, and fewer edges; then for one that the proposals without chance
+        speak for, that is nearer to the target, that has smaller numbers: the same whatever the start."""
         pairs = self.considered[row]
-        support = round(float(self.consensus[row].sum()), 2)
         nodes = int((row.astype(np.float32) @ self.incidence > 0).sum())
-        return nodes, -support, int(self.explanation.pair_hops[pairs].sum()), tuple(np.sort(pairs).tolist())
+        support = round(float(self.consensus[row].sum()), 2)
+        return nodes, len(pairs), -support, int(self.explanation.pair_hops[pairs].sum()), tuple(np.sort(pairs).tolist())
 
     def _judged(self, part: _Part) -> Judged:
         pairs = self.explanation.pairs[np.sort(self.considered[part.row])]

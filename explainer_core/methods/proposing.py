@@ -10,11 +10,14 @@ from explainer_core.methods.gradient import integrated_edges
 from explainer_core.methods.occlusion import occluded_edges
 from explainer_core.methods.problem import Problem
 
-NECESSITIES = (0.0, 10.0)  # of the masks that are learnt beside the user's own
+NECESSITIES = ()  # of the masks that are learnt beside the user's own
 FAST = {"steps": 30, "learning_rate": 0.25}  # these masks only propose: a walk in fewer, longer steps will do
 PATH_STEPS = 8  # of the integrated gradients
 OCCLUDED = 200  # edges that are taken away one at a time, those first that gradients find most useful
 OCCLUSION_EDGES = 100_000  # and so many edges of all the graphs that are asked about
+
+
+STEADY = ("occlusion", "integrated gradients")  # the same from every start
 
 
 def proposals(problem: Problem) -> dict[str, Tensor]:
