@@ -8,7 +8,7 @@ from small_networks import case, network, random_graph, sharp
 
 from explainer_core import judging
 from explainer_core.config import ExplainConfig
-from explainer_core.explaining import explain, explain_many
+from explainer_core.explaining import explain_many
 from explainer_core.graph import Graph, GraphSet, undirected
 from explainer_core.judging import Judge, edge_rows
 from explainer_core.targets import Link, Node, WholeGraph
@@ -84,6 +84,37 @@ def check(model, data, targets, slow_alone, slow_without):
         for row, a, w in zip(rows, of_alone, of_without, strict=True):
             np.testing.assert_allclose(a, slow_alone(explanations[i], row), atol=1e-5)
             np.testing.assert_allclose(w, slow_without(explanations[i], row), atol=1e-5)
+
+
+DEEP = {
+    "what every layer says": {"jump": "cat"},
+    "the most any layer says": {"jump": "max"},
+    "of length one": {"jump": "cat", "unit_length": True},
+    "normed": {"batch_norm": True},
+}
+
+
+@pytest.mark.parametrize("shape", DEEP)
+@pytest.mark.parametrize("kind", ["gcn", "sage", "gin", "gated", "gat"])
+@pytest.mark.parametrize("task", ["node", "link"])
+def test_parts_around_a_target_of_a_deep_network_are_masks_in_the_whole_graph(shape, kind, task):
+    """Sparse enough for some of the nodes to be too far from the target to be heard in time."""
+    classes = {"num_classes": 2} if task == "link" else {}
+    model = sharp(network(kind, task, num_layers=4, **DEEP[shape], **classes))
+    for i, norm in enumerate(model.norms):
+        chance = torch.Generator().manual_seed(i)
+        norm.running_mean.copy_(torch.rand(8, generator=chance))
+        norm.running_var.copy_(0.5 + torch.rand(8, generator=chance))
+    graph = random_graph(40, 45, directed=kind == "gin")
+    pairs = graph.edge_index.t().tolist()
+    targets = [Node(n) for n in (4, 0, 11)] if task == "node" else [Link(*pairs[0]), Link(*pairs[7]), Link(18, 2)]
+    check(
+        model,
+        graph,
+        targets,
+        lambda e, row: slow_masked(model, graph, e, row),
+        lambda e, row: slow_masked(model, graph, e, ~row),
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -188,13 +219,26 @@ def test_one_may_be_asked_twice_and_another_not_at_all():
     np.testing.assert_allclose(found[0][:3], found[3], atol=1e-6)
 
 
-def test_a_sampled_neighbourhood_is_judged_as_it_was_sampled():
-    model, graph = network(), random_graph(20, 45)
-    found = explain(model, graph, Node(0), ExplainConfig(max_edges=6, steps=3))
-    assert found.sampled
-    judge, everything = Judge(model, graph, [found]), np.ones((1, len(found.pairs)), dtype=bool)
-    np.testing.assert_allclose(judge.alone([(0, everything)])[0][0], found.probabilities, atol=1e-5)
-    np.testing.assert_allclose(judge.without([(0, ~everything)])[0][0], found.probabilities, atol=1e-5)
+@pytest.mark.parametrize("kind", ["gcn", "gin", "gat", "rgcn"])
+@pytest.mark.parametrize("task", ["node", "link"])
+def test_a_sampled_neighbourhood_is_judged_as_it_was_sampled(task, kind):
+    """The two ends of a link have samples of their own: an edge may be in the one and not in the other."""
+    model = sharp(network(kind, task, **({"num_classes": 2} if task == "link" else {})))
+    graph = random_graph(20, 60, typed=True)
+    links = [Link(*pair) for pair in graph.edge_index.t()[:20:4].tolist()]
+    for max_edges in (6, 10, 20):
+        settings = ExplainConfig(max_edges=max_edges)
+        targets = [Node(n) for n in range(6)] if task == "node" else links
+        found = explain_many(model, graph, targets, settings, "proximity")
+        assert any(one.sampled for one in found)
+        judge, everything = (
+            Judge(model, graph, found),
+            [(i, np.ones((1, len(e.pairs)), dtype=bool)) for i, e in enumerate(found)],
+        )
+        nothing = [(i, ~rows) for i, rows in everything]
+        for one, alone, without in zip(found, judge.alone(everything), judge.without(nothing), strict=True):
+            np.testing.assert_allclose(alone[0], one.probabilities, atol=1e-5)
+            np.testing.assert_allclose(without[0], one.probabilities, atol=1e-5)
 
 
 def test_edges_as_rows():
