@@ -57,13 +57,14 @@ def all_parts(explanation):
 
 
 def scores_of(model, data, explanation, rows):
-    """Sufficiency + necessity by a fresh judgement, less what further pieces cost: (rows,)."""
+    """Sufficiency + necessity by a fresh judgement, less what further pieces and another class cost: (rows,)."""
     judge, asked = Judge(model, data, [explanation]), asked_of(explanation)
     (alone,), (without,) = judge.alone([(0, rows)]), judge.without([(0, rows)])
     pieces = [nx.number_connected_components(nx.Graph(explanation.pairs[row].tolist())) for row in rows]
     cost = search.PIECE * (np.array(pieces) - 1) if not explanation.roots else 0.0
     kept = np.minimum(1, alone[:, asked.label] / asked.ceiling)
-    return kept + asked.full - without[:, asked.label] - cost
+    other_class = search.LOSES_CLASS * (alone.argmax(1) != asked.label)
+    return kept + asked.full - without[:, asked.label] - cost - other_class
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -126,6 +127,37 @@ def test_there_is_a_part_of_every_size_and_never_a_larger_one(task, unit):
             assert set(explanation.roots) <= set(kept.nodes)
             if unit == "edges":
                 assert len(kept.edges) == min(k_m, len(explanation.pairs))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_what_is_shown_of_a_size_is_what_was_preferred_among_equals(task, monkeypatch):
+    """Whether nodes are counted or edges, and though a part for the one may be of a size that another is for in the other."""
+    searches = []
+
+    class Watched(search.Search):
+        def _table(self):
+            searches.append(self)
+            return super()._table()
+
+    monkeypatch.setattr("explainer_core.verifying.Search", Watched)
+    for seed in range(3):
+        model, data, targets = small_case(task, seed)
+        searches.clear()
+        explanations = explain_many(model, data, targets, QUICK)
+        tables = {id(s.explanation.target): s for s in searches}
+        for explanation in explanations:
+            one = tables[id(explanation.target)]
+            known = [part for part in one.known.values() if part.without is not None]
+            for unit in ("nodes", "edges"):
+                by_size = {}
+                for part in known:
+                    edges = one._judged(part).edges
+                    size = len(edges) if unit == "edges" else len(set(sum(edges, ())) | set(explanation.roots))
+                    by_size.setdefault(size, []).append(part)
+                for size, parts in by_size.items():
+                    best = max(part.score for part in parts)
+                    preferred = min((p for p in parts if p.score >= best - search.EQUAL), key=one._preference)
+                    assert explanation.judged(size, unit) == one._judged(preferred)
 
 
 @pytest.mark.parametrize("task", TASKS)
