@@ -227,6 +227,12 @@ def test_chance_agrees_as_much_as_its_own_draws_do():
     assert set(found.unstable) == set.union(*kept) - set.intersection(*kept)
 
 
+def test_after_the_last_seed_comes_the_first():
+    model, graph = loud_arm()
+    explanation = explain(model, graph, Node(0), replace(FEW_STEPS, seed=2**31 - 1), "random")
+    assert agreement_over_starts(model, graph, explanation, starts=3).starts == 3
+
+
 def test_one_start_has_nothing_to_agree_with():
     model, graph = loud_arm()
     with pytest.raises(ValueError, match=r"starts must be at least 2 \(got 1\)"):
