@@ -248,11 +248,25 @@ def test_without_exchanges_only_the_proposals_are_chosen_among(task):
         refined = explain(model, data, target, QUICK)
         asked = asked_of(plain)
         assert {part.origin for part in plain.table} <= PROPOSALS - {"growth"}
+        assert len(plain.table) > 2
         for part in plain.table:
             score = part.score(asked.full, asked.ceiling)
             same_size = [p.score(asked.full, asked.ceiling) for p in refined.table if len(p.edges) == len(part.edges)]
             slack = search.EQUAL + (search.PIECE * len(part.edges) if not plain.roots else 0)
             assert max(same_size) >= score - slack - 1e-6
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_without_exchanges_every_part_is_the_beginning_of_a_proposal(task):
+    model, data, targets = case(task)
+    for found in explain_many(sharp(model), data, targets, replace(QUICK, refine=False)):
+        scores = {"one": np.random.default_rng(0).random(len(found.pairs)), "other": found.undirected()[1]}
+        one = search.Search(found, scores, asked_of(found), exchanges=False)
+        beginnings = {(name, frozenset(order[: i + 1])) for name, order in one.orders for i in range(len(order))}
+        rows, origins = one._proposed()
+        assert {
+            (name, frozenset(np.flatnonzero(row).tolist())) for name, row in zip(origins, rows, strict=True)
+        } == beginnings
 
 
 @pytest.mark.parametrize("task", TASKS)

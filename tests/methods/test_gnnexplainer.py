@@ -17,6 +17,7 @@ from small_networks import (
     network,
     problem_of,
     random_graph,
+    sharp,
     state_of,
 )
 
@@ -112,6 +113,18 @@ def test_a_batch_gives_the_numbers_of_one_by_one_for_every_kind_of_network(kind,
     together = explain_many(model, data, targets, QUICK, method)
     for target, found in zip(targets, together, strict=True):
         assert_same(found, explain(model, data, target, QUICK, method))
+
+
+@pytest.mark.parametrize("kind", ["gcn", "gin", "gat"])
+@pytest.mark.parametrize("task", TASKS)
+def test_a_batch_gives_the_parts_of_one_by_one_where_edges_matter_much(task, kind):
+    model, data, targets = case(task, kind)
+    sharp(model)
+    for settings in (config(k_m=5), config(k_m_unit="edges", seed=3)):
+        together = explain_many(model, data, targets, settings)
+        for target, found in zip(targets, together, strict=True):
+            assert found.table
+            assert_same(found, explain(model, data, target, settings))
 
 
 @pytest.mark.parametrize("task", TASKS)
