@@ -415,19 +415,25 @@ class Search:
     # The result
 
     def _table(self) -> tuple[Judged, ...]:
-        """The best part of each number of edges and of each number of nodes; where two are of one size, the better first."""
+        """The best part of each number of edges and of each number of nodes.
+
+        Those for numbers of nodes alone come last, those for numbers of edges alone first, so that the first of so
+        many edges is the one for them, and the last of so many nodes.
+        """
         judged = [part for part in self.known.values() if part.without is not None and part.size <= MOST]
         rows = np.array([part.row for part in judged])
         scores = np.array([part.score for part in judged])
         edges = np.array([part.size for part in judged])
         nodes = ((rows.astype(np.float32) @ self.incidence > 0) | self.root).sum(1)
-        chosen: dict[int, None] = {}
-        for sizes in (edges, nodes):
+        chosen: tuple[set[int], set[int]] = set(), set()
+        for of_unit, sizes in zip(chosen, (edges, nodes), strict=True):
             for size in np.unique(sizes):
                 some = np.flatnonzero(sizes == size)
                 equal = some[scores[some] >= scores[some].max() - EQUAL]
-                chosen[min(equal.tolist(), key=lambda i: self._preference(judged[i]))] = None
-        order = sorted(chosen, key=lambda i: (-scores[i], self._preference(judged[i])))
+                of_unit.add(min(equal.tolist(), key=lambda i: self._preference(judged[i])))
+        by_edges, by_nodes = chosen
+        place = {i: (i in by_nodes) - (i in by_edges) for i in by_edges | by_nodes}
+        order = sorted(place, key=lambda i: (place[i], -scores[i], self._preference(judged[i])))
         return tuple(self._judged(judged[i]) for i in order)
 
     def _preference(self, part: _Part) -> tuple:
