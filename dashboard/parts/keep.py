@@ -17,7 +17,7 @@ class Shown:
     title: str
     sentences: tuple[str, ...]
     picture: Picture
-    panels: tuple[Panel, ...]  # GNNExplainer first
+    panels: tuple[Panel, ...]  # the main picture first
     features: dict[str, list[tuple[str, float]]]  # method: (feature, weight from 0 to 1)
 
 
@@ -35,7 +35,7 @@ def export_button(choice: state.Choice, shown: Shown) -> None:
             ("HTML page, opens offline", "html", "text/html", lambda: page(choice, shown)),
             ("JSON, all numbers", "json", "application/json", lambda: compute.as_json(request)),
             ("GraphML, for Gephi or Cytoscape", "graphml", "application/xml", lambda: compute.as_graphml(request)),
-            ("CSV, edges by weight", "csv", "text/csv", lambda: compute.as_csv(request)),
+            ("CSV, edges by score", "csv", "text/csv", lambda: compute.as_csv(request)),
         )
         for label, ending, mime, make in files:
             st.download_button(
