@@ -31,11 +31,18 @@ class Setting:
     sizes: list[int]  # K_M of each target, in edges
     occluded: int | None = None  # occlusion looks at targets of at most so many edges, or it would not end
     pyg_steps: int = 100
+    most_exchanged: int = 25  # exchanges cost as much as our whole method, for every other: so many targets get them
 
     @cached_property
     def frames(self) -> list[Explanation]:
         """The computation graphs, for weights that come from elsewhere."""
         return xc.explain_many(self.model, self.data, self.targets, xc.ExplainConfig(), "proximity")
+
+    @property
+    def exchanging(self) -> set[int]:
+        """The targets that get exchanges, the same for every method, spread evenly."""
+        last, count = len(self.targets) - 1, min(self.most_exchanged, len(self.targets))
+        return set(np.linspace(0, last, count).astype(int).tolist())
 
     def of(self, chosen: Sequence[int]) -> "Setting":
         """The same with some of its targets."""
@@ -82,9 +89,15 @@ def row(setting: Setting, method: str) -> Row:
     own = method == VERIFIED  # shows the subgraph it found; the others are cut out of their ranking
     cut = [explanations[i] if own else sized(explanations[i], setting.sizes[i]) for i in there]
     kept = [explanation.subgraph() for explanation in cut]
-    better = exchanged(setting.model, setting.data, cut)
-    judged = (_judged(setting, there, cut, subgraphs) for subgraphs in (kept, better))
-    return Row(method, explanations, seconds, *judged)
+    some = [place for place, i in enumerate(there) if i in setting.exchanging]
+    better = exchanged(setting.model, setting.data, [cut[place] for place in some])
+    return Row(
+        method,
+        explanations,
+        seconds,
+        _judged(setting, there, cut, kept),
+        _judged(setting, [there[place] for place in some], [cut[place] for place in some], better),
+    )
 
 
 def timed(setting: Setting, method: str) -> tuple[list[Explanation | None], float]:

@@ -55,7 +55,6 @@ def _lost(setting: Setting, row: Row) -> dict[str, np.ndarray]:
 
 def _edge_weight(graph, explanation) -> torch.Tensor:
     """1.0 for the edges of the graph that lie in G_S: (E,)."""
-    weight = torch.zeros(graph.num_edges)
-    inside = metrics.edge_mask(explanation, explanation.subgraph()) > 0
-    weight[explanation.edge_ids[inside]] = 1.0
-    return weight
+    kept = set(explanation.subgraph().edges)
+    ends = graph.edge_index.sort(0).values.t().tolist()
+    return torch.tensor([float(tuple(pair) in kept) for pair in ends])

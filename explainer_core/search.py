@@ -1,6 +1,7 @@
 """The search for the part that a prediction rests on: proposals are grown, shrunk and exchanged by asking the model.
 
-A part is a set of edges that hang together. It is as good as its sufficiency plus its necessity: how much of the
+A part is a set of edges that hang together around the target. A whole graph has no target, and two groups that only
+together make the class may lie far apart: there a part may be several pieces, where a piece more is worth it. A part is as good as its sufficiency plus its necessity: how much of the
 probability it gives alone, and how much is lost without it. For every size the best part known is kept. Every proposal
 gives one part of each size; from the best of each size others are made by one move, and the model is asked about all of
 them in one batch, until no size gets better. Moves are: an edge more, an edge less, one edge exchanged, two edges that
@@ -13,6 +14,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from networkx.utils import UnionFind
 
 from explainer_core.explanation import Explanation
 from explainer_core.extraction import nested_order
@@ -22,6 +24,7 @@ LARGEST = 30  # sizes up to here are searched, and "auto" chooses among them
 MOST = 50  # up to here there is a part of every size: the largest K_M that can be asked for
 CONSIDERED = 200  # edges that may come in: those that come first in any of the proposals
 NEWCOMERS = 12  # edges that may come into one part
+ELSEWHERE = 4  # of them that begin another piece of a whole graph
 SWAPS = 3, 6  # edges that may leave for another one, and how many that may be
 PAIRS = 6  # two edges at once
 RINGS = 4  # rings that may be closed from one part
@@ -29,7 +32,8 @@ RING_STARTS = 40  # edges through which a ring is looked for
 LONGEST_RING = 8
 ROUNDS = 12
 BEAM = 2  # parts of each size that others are made from
-EQUAL = 2e-3  # parts whose scores differ by less are equally good: the nearer one is kept, whichever start found it
+EQUAL = 0.01  # parts whose scores differ by less are equally good: the one that most proposals speak for is kept
+PIECE = 0.02  # by so much a part of a whole graph must be better for each piece more
 PLATEAU = 0.998  # of the best score: sizes beyond the first that reaches it are left as the proposals have them
 WIDE = 32  # feature values that cost as much as an edge
 QUESTION_EDGES = 60_000  # in one round, edges of graphs that the model is asked about without a part
@@ -84,12 +88,17 @@ class Search:
         num_features: int = 1,
     ):
         self.explanation, self.asked, self.exchanges = explanation, asked, exchanges
-        self.connected = explanation.config.connected
-        orders = {name: self._order(scores) for name, scores in proposals.items()}
-        self.considered = _considered(list(orders.values()), len(explanation.pairs))
+        self.in_pieces = explanation.config.connected and not explanation.roots
+        self.connected = explanation.config.connected and not self.in_pieces
+        orders = [
+            (name, self._order(scores, connected))
+            for name, scores in proposals.items()
+            for connected in ((True, False) if self.in_pieces else (self.connected,))
+        ]
+        self.considered = _considered([order for _, order in orders], len(explanation.pairs))
         place = {pair: i for i, pair in enumerate(self.considered.tolist())}
-        self.orders = {name: [place[p] for p in order if p in place] for name, order in orders.items()}
-        self.rank = self._best_ranks()  # (considered,): the earlier a proposal has it, the smaller
+        self.orders = [(name, [place[p] for p in order if p in place]) for name, order in orders]
+        self._rank_edges()
         self._name_nodes()
         self.known: dict[bytes, _Part] = {}
         self.best: dict[int, list[_Part]] = {}  # by number of edges, the best first
@@ -112,23 +121,26 @@ class Search:
 
     # What the proposals say
 
-    def _order(self, scores: np.ndarray) -> list[int]:
+    def _order(self, scores: np.ndarray, connected: bool) -> list[int]:
         """The first edges of a proposal, in the order in which they come in."""
         e = self.explanation
-        settings = {"connected": self.connected, "hop": e.pair_hops, "touching": e.edges_at}
+        settings = {"connected": connected, "hop": e.pair_hops, "touching": e.edges_at}
         order = nested_order(e.pairs, scores, e.roots, **settings)
         return [pair for _, pair in zip(range(CONSIDERED), order, strict=False)]
 
-    def _best_ranks(self) -> np.ndarray:
-        rank = np.full(len(self.considered), float(CONSIDERED))
-        for order in self.orders.values():
-            rank[order] = np.minimum(rank[order], np.arange(len(order)))
-        return rank
+    def _rank_edges(self) -> None:
+        """How early any proposal has an edge, and how early all of them do: (considered,) each."""
+        count = len(self.considered)
+        ranks = np.full((len(self.orders), count), float(count))
+        for row, (_, order) in zip(ranks, self.orders, strict=True):
+            row[order] = np.arange(len(order))
+        self.rank = ranks.min(0, initial=count)
+        self.consensus = 1 - ranks.mean(0) / max(count, 1) if len(ranks) else self.rank
 
     def _proposed(self) -> tuple[np.ndarray, list[str]]:
         """A part of every size from each proposal, every edge at the target, and rings."""
         rows, origins = [], []
-        for name, order in self.orders.items():
+        for name, order in self.orders:
             size = min(len(order), MOST)
             nested = np.zeros((size, len(self.considered)), dtype=bool)
             for i, edge in enumerate(order[:size]):
@@ -236,9 +248,18 @@ class Search:
     def _judge(self, part: _Part, without: float) -> None:
         part.without = without
         part.score = min(1.0, part.alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - without
+        if self.in_pieces:
+            part.score -= PIECE * (self._pieces(part.row) - 1)
         ranked = self.best.setdefault(part.size, [])
         insort(ranked, part, key=lambda other: -other.score)  # of equals the one that was there first
         del ranked[BEAM:]
+
+    def _pieces(self, row: np.ndarray) -> int:
+        """How many pieces a part consists of."""
+        joined = UnionFind()
+        for a, b in self.ends[row].tolist():
+            joined.union(a, b)
+        return len({joined[node] for node in joined})
 
     def _contenders(self, parts: Sequence[_Part]) -> list[_Part]:
         """Those that look best of each size, so that every size has its share of the questions that can be afforded."""
@@ -276,11 +297,16 @@ class Search:
 
     def _newcomers(self, row: np.ndarray) -> np.ndarray:
         """The foremost edges that touch a part."""
+        touching = (self.incidence @ self._nodes(row) > 0) & ~row
+        near, far = (self._foremost(some) for some in (touching, ~touching & ~row))
         if self.connected:
-            outside = np.flatnonzero((self.incidence @ self._nodes(row) > 0) & ~row)
-        else:
-            outside = np.flatnonzero(~row)
-        return outside[np.argsort(self.rank[outside], kind="stable")][:NEWCOMERS]
+            return near[:NEWCOMERS]
+        elsewhere = ELSEWHERE if self.in_pieces else NEWCOMERS // 2
+        return np.concatenate([near[: NEWCOMERS - elsewhere], far[:elsewhere]])
+
+    def _foremost(self, some: np.ndarray) -> np.ndarray:
+        places = np.flatnonzero(some)
+        return places[np.argsort(self.rank[places], kind="stable")]
 
     def _additions(self, base: _Part) -> np.ndarray:
         """One edge more, two that follow each other, or a whole ring."""
@@ -365,14 +391,17 @@ class Search:
             for size in np.unique(sizes):
                 some = np.flatnonzero(sizes == size)
                 equal = some[scores[some] >= scores[some].max() - EQUAL]
-                chosen[min(equal.tolist(), key=lambda i: self._nearness(judged[i].row))] = None
-        order = sorted(chosen, key=lambda i: (-scores[i], self._nearness(judged[i].row)))
+                chosen[min(equal.tolist(), key=lambda i: self._preference(judged[i].row))] = None
+        order = sorted(chosen, key=lambda i: (-scores[i], self._preference(judged[i].row)))
         return tuple(self._judged(judged[i]) for i in order)
 
-    def _nearness(self, row: np.ndarray) -> tuple:
-        """Smaller for a part that lies nearer to the target, then for smaller numbers of edges."""
+    def _preference(self, row: np.ndarray) -> tuple:
+        """Smaller for a part of fewer nodes, as a ring is; then for one that more proposals speak for, that is nearer to
+        the target, that has smaller numbers."""
         pairs = self.considered[row]
-        return int(self.explanation.pair_hops[pairs].sum()), tuple(np.sort(pairs).tolist())
+        support = round(float(self.consensus[row].sum()), 2)
+        nodes = int((row.astype(np.float32) @ self.incidence > 0).sum())
+        return nodes, -support, int(self.explanation.pair_hops[pairs].sum()), tuple(np.sort(pairs).tolist())
 
     def _judged(self, part: _Part) -> Judged:
         pairs = self.explanation.pairs[np.sort(self.considered[part.row])]

@@ -68,3 +68,12 @@ def test_occlusion_leaves_out_what_is_too_large(karate):
     left_out = np.array(sizes) > min(sizes)
     assert left_out.any()
     assert (np.isnan(found.cut.total) == left_out).all()
+
+
+def test_exchanges_are_made_for_the_same_targets_by_every_method(karate):
+    some = replace(karate, most_exchanged=2)
+    for method in ("gradient", "random"):
+        found = row(some, method)
+        assert np.isnan(found.exchanged.total).tolist() == [False, True, False]
+        assert np.isfinite(found.cut.total).all()
+        assert (found.exchanged.edges[[0, 2]] == found.cut.edges[[0, 2]]).all()
