@@ -9,7 +9,7 @@ from dashboard.palette import OKABE_ITO, QUIET, WEIGHTS
 from dashboard.plain_text import for_plotly, shortened
 
 FONT = 14
-INK, PAPER = "#1F2328", "#FFFFFF"
+INK, CHALK = "#1F2328", "#FFFFFF"
 STILL = {"displayModeBar": False}  # config of figures there is nothing to zoom into
 
 
@@ -72,7 +72,7 @@ def accuracies(rows: Sequence[AccuracyRow], measured: str = "test accuracy") -> 
     return _calm(figure, height=120 + 38 * len(rows), right=68, top=40)
 
 
-def features(rows: Sequence[FeatureRow], names: Sequence[str]) -> go.Figure:
+def features(rows: Sequence[FeatureRow], names: Sequence[str], *, dark: bool = False) -> go.Figure:
     """Methods by features: how much each method makes of each feature; a dot marks the K_F it keeps, a hollow one those
     that matter by being absent.
 
@@ -100,12 +100,16 @@ def features(rows: Sequence[FeatureRow], names: Sequence[str]) -> go.Figure:
         )
     )
     present, absent = [row.kept - row.absent for row in rows], [row.kept & row.absent for row in rows]
-    for fill, rim, chosen in ((INK, PAPER, present), (PAPER, INK, absent)):
+    mark, rim = (CHALK, INK) if dark else (INK, CHALK)
+    looks = {"size": 9, "color": mark}
+    full = looks | {"symbol": "circle", "line": {"width": 2, "color": rim}}
+    hollow = looks | {"symbol": "circle-open", "line": {"width": 2.5, "color": mark}}
+    for marker, chosen in ((full, present), (hollow, absent)):
         figure.add_scatter(
             x=[place for some in chosen for place in sorted(some)],
             y=[title for title, some in zip(titles, chosen, strict=True) for _ in some],
             mode="markers",
-            marker={"symbol": "circle", "size": 9, "color": fill, "line": {"width": 2, "color": rim}},
+            marker=marker,
             hoverinfo="skip",
             showlegend=False,
         )

@@ -54,31 +54,39 @@ def _bars(facts: compute.TargetFacts) -> str:
     return f'<div class="bars" role="img" aria-label="Probability of each class">{"".join(rows)}</div>'
 
 
+def headline(request: compute.Request, facts: compute.TargetFacts, explanation: compute.Explanation) -> Remark:
+    """What the network says of the part that is shown."""
+    kept, unit, said = explanation.subgraph(), request.config.k_m_unit, explanation.verdict
+    count = len(kept.nodes if unit == "nodes" else kept.edges)
+    return Remark(
+        *explaining_words.LEVELS[said.level], explaining_words.verdict(facts, said, count, unit, request.kind)
+    )
+
+
+def in_markdown(remark: Remark) -> str:
+    return f":{remark.colour}[:material/{remark.icon}:] {for_markdown(remark.text)}"
+
+
 def remarks(
-    request: compute.Request,
     facts: compute.TargetFacts,
     explanation: compute.Explanation,
     trust: compute.Trust,
     agreement: compute.Agreement | None,
     drawn_unstable: int,
 ) -> tuple[Remark, ...]:
-    """Whether the kept part carries the prediction, whether other starts agree, and what to beware of."""
-    kept, unit, said = explanation.subgraph(), request.config.k_m_unit, explanation.verdict
-    count = len(kept.nodes if unit == "nodes" else kept.edges)
-    sentence = explaining_words.verdict(facts, said, count, unit, request.kind)
-    found = [Remark(*explaining_words.LEVELS[said.level], sentence)]
+    """Whether other starts agree, and what to beware of."""
     if agreement is None:
-        found.append(Remark("hourglass_empty", "gray", f"Trying {compute.STARTS} other starts …"))
+        starts = Remark("hourglass_empty", "gray", f"Trying {compute.STARTS} other starts …")
     else:
         word, sentence = explaining_words.agreement_badge(agreement, drawn_unstable)
-        found.append(Remark("casino", "green" if word == "stable" else "orange", sentence))
-    warnings = explaining_words.beware(facts, said, trust)
-    return (*found, *(Remark("lightbulb", "orange", text) for text in warnings))
+        starts = Remark("casino", "green" if word == "stable" else "orange", sentence)
+    warnings = explaining_words.beware(facts, explanation.verdict, trust)
+    return (starts, *(Remark("lightbulb", "orange", text) for text in warnings))
 
 
 def show_remarks(said: Sequence[Remark]) -> None:
     for remark in said:
-        st.markdown(f":{remark.colour}[:material/{remark.icon}:] {for_markdown(remark.text)}")
+        st.markdown(in_markdown(remark))
 
 
 def show_features(request: compute.Request, explanations: Explanations) -> None:
@@ -92,19 +100,9 @@ def show_features(request: compute.Request, explanations: Explanations) -> None:
         st.caption("No method here weighs features.")
         return
     columns = feature_columns([each for _, each in weighed], k_f)
-    rows = [
-        figures.FeatureRow(
-            explaining_words.METHODS[method],
-            each.feature_weight[columns].tolist(),
-            frozenset(np.flatnonzero(np.isin(columns, each.top_features(k_f))).tolist()),
-            frozenset()
-            if each.feature_absent is None
-            else frozenset(np.flatnonzero(each.feature_absent[columns]).tolist()),
-        )
-        for method, each in weighed
-    ]
+    rows = [_feature_row(method, each, columns, k_f) for method, each in weighed]
     st.plotly_chart(
-        figures.features(rows, [names[i] for i in columns]),
+        figures.features(rows, [names[i] for i in columns], dark=st.context.theme.type == "dark"),
         config=figures.STILL,
         key="feature_chart",
         alt="How much each method makes of each feature",
@@ -112,6 +110,21 @@ def show_features(request: compute.Request, explanations: Explanations) -> None:
     first = weighed[0][1]
     hollow = any(row.kept & row.absent for row in rows)
     st.caption(for_markdown(explaining_words.features_caption(first.feature_weight.tolist(), k_f, hollow)))
+
+
+def _feature_row(method: str, explanation: compute.Explanation, columns: np.ndarray, k_f: int) -> figures.FeatureRow:
+    """One method's weights. Where features were hidden one by one, those that made no difference weigh nothing."""
+    weights, kept = explanation.feature_weight[columns], np.isin(columns, explanation.top_features(k_f))
+    absent = np.zeros(len(columns), dtype=bool)
+    if explanation.feature_absent is not None:
+        telling = weights >= explaining_words.TIED
+        weights, kept, absent = np.where(telling, weights, 0.0), kept & telling, explanation.feature_absent[columns]
+    return figures.FeatureRow(
+        explaining_words.METHODS[method],
+        weights.tolist(),
+        frozenset(np.flatnonzero(kept).tolist()),
+        frozenset(np.flatnonzero(absent).tolist()),
+    )
 
 
 def strongest_features(request: compute.Request, explanations: Explanations) -> dict[str, list[tuple[str, float]]]:

@@ -65,6 +65,7 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
     heading, buttons = st.columns([5, 2], gap="small")
     with heading:
         verdict.show_prediction(title, facts)
+    line = show_headline(request, facts)
     drawing_ = compute.drawn(request, choice.colour, everything=choice.everything)
     left, right = st.columns(2, gap="medium")
     with left:
@@ -76,8 +77,11 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
         ready = learn_in_sight(request, drawing_, the_rest, beside_switch)
         if not ready:
             show_size(size_place, request, None)
+            line.empty()
             return
         agreement = compute.agreement_of(request)
+        said = verdict.headline(request, facts, compute.learnt(request).explanation)
+        line.markdown(verdict.in_markdown(said))
         own = find_answers(request, drawing_, [request.method], agreement)[0]
         show_why(card, request, facts, drawing_, own)
         offer_replay(request, beside_switch)
@@ -85,7 +89,7 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
     show_size(size_place, request, own.explanation.size)
     the_rest()
     trust = compute.trust_of(request)
-    remarks = verdict.remarks(request, facts, own.explanation, trust, agreement, len(own.panel.flips))
+    remarks = verdict.remarks(facts, own.explanation, trust, agreement, len(own.panel.flips))
     with below:
         verdict.show_remarks(remarks)
     others = find_answers(request, drawing_, choice.methods)
@@ -95,7 +99,7 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
     show_features_and_trust(request, facts, explanations, trust, own.explanation.size)
     shown = Shown(
         title=title,
-        sentences=tuple(explaining_words.sentences(facts, [remark.text for remark in remarks])),
+        sentences=tuple(explaining_words.sentences(facts, [remark.text for remark in (said, *remarks)])),
         picture=drawing_.picture,
         panels=(own.panel, *(other.panel for other in others)),
         features=verdict.strongest_features(request, explanations),
@@ -132,6 +136,15 @@ def show_size(place: DeltaGenerator, request: compute.Request, found: int | None
     config = request.config
     with place:
         controls.choose_size(config.k_m, compute.size_of(request)[config.k_m_unit], found)
+
+
+def show_headline(request: compute.Request, facts: compute.TargetFacts) -> DeltaGenerator:
+    """The line for the verdict. It has something to say from the start, so that nothing below it moves."""
+    with st.container(key="headline"):
+        if compute.is_learnt(request):
+            known = verdict.headline(request, facts, compute.learnt(request).explanation)
+            return st.markdown(verdict.in_markdown(known))
+        return st.markdown(":gray[:material/hourglass_empty:] Looking for the part that carries the prediction …")
 
 
 # Left: where the target is
@@ -192,7 +205,8 @@ def show_the_rest(request: compute.Request) -> None:
 
 def show_switch() -> DeltaGenerator:
     """Which explanation the picture shows; returns the place beside the switch."""
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
+    looks = {"vertical_alignment": "center", "horizontal_alignment": "distribute", "gap": "small"}
+    with st.container(horizontal=True, key="switch", **looks):
         st.segmented_control(
             "What the picture shows",
             list(state.SHOWN_AS),

@@ -167,7 +167,7 @@ def test_the_heatmap_scales_each_row_and_marks_exactly_the_features_kept():
     assert list(heat.z[0]) == pytest.approx([0.5, 1, 0.25])
     assert list(zip(full.x, full.y, strict=True)) == [(1, "Verified"), (2, "Gradient")]
     assert list(zip(hollow.x, hollow.y, strict=True)) == [(0, "Verified")]  # kept, and absent
-    assert full.marker.color != hollow.marker.color
+    assert (full.marker.symbol, hollow.marker.symbol) == ("circle", "circle-open")
     assert figure.layout.xaxis.ticktext == ("degree", "&lt;b&gt;age&lt;/b&gt;", "size")
     assert heat.customdata[0][1][0] == "&lt;b&gt;age&lt;/b&gt;"
     assert heat.customdata[1][2][1] == 8  # hovering shows the method's own number
