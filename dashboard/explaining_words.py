@@ -201,12 +201,8 @@ def features_caption(weights: Sequence[float], k_f: int, absent: bool) -> str:
     last = ranked[k_f - 1]
     telling = sum(weight >= TIED for weight in ranked)
     if last < TIED:
-        first = "None of them" if not telling else "Only the first" if telling == 1 else f"Only the first {telling}"
-        return (
-            f"{said} {first} makes a difference when hidden."
-            if telling < 2
-            else (f"{said} {first} make a difference when hidden.")
-        )
+        which = "none" if not telling else "only the first" if telling == 1 else f"only the first {telling}"
+        return f"{said} On the kept part {which} {'makes' if telling < 2 else 'make'} a difference when hidden."
     others = sum(abs(weight - last) < TIED for weight in ranked[k_f:])
     if not others:
         return said

@@ -20,6 +20,7 @@ from dashboard.plain_text import for_markdown, sentence
 
 PAGE = "explain"
 TALL, LOW = 400, 280  # heights of the large and of the small pictures, in pixels
+ROW = {"vertical_alignment": "center", "horizontal_alignment": "distribute", "gap": "small"}
 PATIENCE = 0.8  # seconds a run may take before it is shown while it learns
 BREATH = 0.3  # seconds between two pictures of a mask that is being learnt
 FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)  # what bad data, weights or a full memory raise
@@ -152,7 +153,7 @@ def show_headline(request: compute.Request, facts: compute.TargetFacts) -> Delta
 
 def show_surroundings(card: compute.Card, choice: state.Choice, drawing_: compute.Drawn) -> None:
     near = state.VIEWS[0]
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
+    with st.container(horizontal=True, key="where", **ROW):
         st.segmented_control(
             "Where to click",
             state.VIEWS,
@@ -205,8 +206,7 @@ def show_the_rest(request: compute.Request) -> None:
 
 def show_switch() -> DeltaGenerator:
     """Which explanation the picture shows; returns the place beside the switch."""
-    looks = {"vertical_alignment": "center", "horizontal_alignment": "distribute", "gap": "small"}
-    with st.container(horizontal=True, key="switch", **looks):
+    with st.container(horizontal=True, key="switch", **ROW):
         st.segmented_control(
             "What the picture shows",
             list(state.SHOWN_AS),

@@ -107,8 +107,8 @@ def test_features_that_weigh_the_same_as_the_last_one_are_counted():
         [0.5, 0.4, 0.4, 0.4], 2, absent=False
     )
     assert "1 other weighs the same" in words.features_caption([0.4, 0.5, 0.4], 2, absent=False)
-    assert "Only the first makes a difference" in words.features_caption([0.5, 0.0, 0.0], 2, absent=False)
-    assert "None of them makes a difference" in words.features_caption([0.0, 0.0], 1, absent=False)
+    assert "only the first makes a difference" in words.features_caption([0.5, 0.0, 0.0], 2, absent=False)
+    assert "none makes a difference" in words.features_caption([0.0, 0.0], 1, absent=False)
     assert "Hollow" in words.features_caption([0.5], 5, absent=True)
 
 
