@@ -18,6 +18,7 @@ class Shown:
     sentences: tuple[str, ...]
     picture: Picture
     panels: tuple[Panel, ...]  # the main picture first
+    size: int  # K_M as asked for, or as it was found
     features: dict[str, list[tuple[str, float]]]  # method: (feature, weight from 0 to 1)
 
 
@@ -56,6 +57,8 @@ def page(choice: state.Choice, shown: Shown) -> str:
     config, default = choice.request.config.to_dict(), compute.ExplainConfig()
     told = [name for name, value in config.items() if name in ("k_m", "k_f") or value != getattr(default, name)]
     settings = {LABELS[name]: config[name] for name in told}
+    if config["k_m"] == compute.AUTO:
+        settings[LABELS["k_m"]] = f"{shown.size}, found (auto)"
     return standalone.html(
         shown.title, shown.sentences, shown.picture, shown.panels, features=shown.features, settings=settings
     )

@@ -103,6 +103,7 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
         sentences=tuple(explaining_words.sentences(facts, [remark.text for remark in (said, *remarks)])),
         picture=drawing_.picture,
         panels=(own.panel, *(other.panel for other in others)),
+        size=own.explanation.size,
         features=verdict.strongest_features(request, explanations),
     )
     with buttons, st.container(horizontal=True, horizontal_alignment="right", gap="small"):

@@ -139,7 +139,7 @@ def test_touching_a_regularisation_slider_shows_the_mask(page):
 
 def test_the_size_is_found_until_one_is_chosen(page):
     open_page(page, "/?dataset=karate&node=19" + QUICK)
-    auto, slider = page.get_by_role("checkbox", name="Find the size"), page.get_by_role("slider", name="K_M")
+    auto, slider = page.get_by_role("switch", name="Find the size"), page.get_by_role("slider", name="K_M")
     expect(auto).to_be_checked()
     found = int(slider.get_attribute("aria-valuenow"))
     assert len(page.evaluate("graphViews.why.data.panels[0].kept_nodes")) == found
