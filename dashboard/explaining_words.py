@@ -90,7 +90,7 @@ TERMS = {
 
 
 def percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}\u00a0%"  # never parted at the end of a line
 
 
 def counted(number: int, thing: str) -> str:

@@ -315,7 +315,7 @@ def test_the_paper_is_one_button_away_and_all_settings_go_back():
 def test_what_is_said_twice_is_one_number():
     for shown in ("verified", "mask"):
         app = opened(shown=shown, steps=75)
-        alone, whole, left = re.findall(r"([\d.]+) %", next(m for m in remarks(app).splitlines() if "alone give" in m))
+        alone, whole, left = re.findall(r"([\d.]+)\s%", next(m for m in remarks(app).splitlines() if "alone give" in m))
         plus, minus = re.search(r"fidelity\+ (\S+) · fidelity− (\S+)", panel(app)["lines"][0]).groups()
         assert float(plus) == pytest.approx((float(whole) - float(left)) / 100, abs=0.006)
         assert float(minus.replace("−", "-")) == pytest.approx((float(whole) - float(alone)) / 100, abs=0.006)

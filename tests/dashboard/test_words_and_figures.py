@@ -58,16 +58,21 @@ def test_every_setting_and_every_method_has_a_name_in_words():
 def test_the_verdict_says_what_is_kept_and_what_is_left():
     enough = words.verdict(FACTS, judged(), 5, "nodes", "node")
     assert enough == (
-        "These 5 nodes alone give “Officer”: 90.0 %, where the whole neighbourhood gives 92.0 %. "
-        "Without them 30.0 % are left."
+        "These 5 nodes alone give “Officer”: 90.0\u00a0%, where the whole neighbourhood gives 92.0\u00a0%. "
+        "Without them 30.0\u00a0% are left."
     )
     one = words.verdict(FACTS, judged(NOT_ENOUGH, 0.31, keeps=False), 1, "edges", "graph")
-    assert one.startswith("This one edge alone does not give “Officer”: 31.0 %, where the whole graph gives 92.0 %.")
+    assert one.startswith(
+        "This one edge alone does not give “Officer”: 31.0\u00a0%, where the whole graph gives 92.0\u00a0%."
+    )
     assert "Without it" in one
     little = words.verdict(FACTS, judged(NOT_ENOUGH, 0.31), 3, "edges", "graph")
-    assert "alone give “Officer”: only 31.0 %" in little
+    assert "alone give “Officer”: only 31.0\u00a0%" in little
     nothing = words.verdict(FACTS, judged(DEFAULT), 3, "edges", "graph")
-    assert nothing == "The network says “Officer” without any edge too (20.0 %): nothing in the graph needs explaining."
+    assert (
+        nothing
+        == "The network says “Officer” without any edge too (20.0\u00a0%): nothing in the graph needs explaining."
+    )
 
 
 def test_only_what_carries_the_prediction_gets_a_tick():
@@ -116,7 +121,7 @@ def test_a_default_class_and_a_motif_that_is_not_enough_are_told():
     assert words.beware(FACTS, judged(), TRUST) == []
     empty = replace(TRUST, empty_class=1)
     (told,) = words.beware(FACTS, judged(), empty)
-    assert "Without any edge the network says “Officer” as well (20.0 %)" in told
+    assert "Without any edge the network says “Officer” as well (20.0\u00a0%)" in told
     assert words.beware(FACTS, judged(DEFAULT), empty) == []  # the verdict has said so already
     (motif,) = words.beware(FACTS, judged(), replace(TRUST, motif_class=0, motif_probability=0.1))
     assert "“Mr. Hi”, not “Officer”" in motif
