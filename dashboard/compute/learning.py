@@ -27,7 +27,7 @@ _BASELINES: Shelf["Timed"] = Shelf(128)
 _SIZED: Shelf[Explanation] = Shelf(64)
 _SCORES: Shelf[tuple] = Shelf(128)
 _TRUST: Shelf[Trust] = Shelf(64)
-_STARTS: Shelf[Explanation] = Shelf(128)
+_STARTS: Shelf[Explanation] = Shelf(64)
 _AGREEMENTS: Shelf[Agreement] = Shelf(64)
 
 
@@ -279,7 +279,8 @@ def _agreement(request: Request, others: Sequence[Explanation]) -> Agreement:
     shown = [learnt(request).explanation.subgraph()]
     for other in others:
         same = (other.config.k_m, other.config.k_m_unit) == (config.k_m, config.k_m_unit)
-        shown.append((other if same else _cut(request, other)).subgraph())
+        # a copy, so that what it works out on the way does not stay on the shelf
+        shown.append((replace(other) if same else _cut(request, other)).subgraph())
     counts = Counter(edge for subgraph in shown for edge in subgraph.edges)
     kept_by = {edge: count / len(shown) for edge, count in sorted(counts.items())}
     return Agreement(agreement(shown), len(shown), kept_by)
