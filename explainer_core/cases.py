@@ -66,7 +66,7 @@ class Case:
         found = self.explanations(weights, seeds, history, snapshots)
         judge = Judge(self.problem.model, self.data, found)
         if self.verifies:
-            found = verified(judge, found, self._proposals(found, weights))
+            found = verified(judge, found, self._proposals(found), proposing.STEADY)
         found = with_verdicts(judge, found)
         return with_features(judge, self.data, found) if self.learns else found
 
@@ -78,7 +78,7 @@ class Case:
     def learns(self) -> bool:
         return self.method in ("verified", "gnnexplainer")
 
-    def _proposals(self, found: list[Explanation], weights: Weights) -> list[dict[str, np.ndarray]]:
+    def _proposals(self, found: list[Explanation]) -> list[dict[str, np.ndarray]]:
         """What each proposal says of every undirected pair, for each target by name."""
         columns = {"mask": [explanation.edge_weight for explanation in found]}
         for name, edge in proposing.proposals(self.problem).items():

@@ -17,10 +17,13 @@ from torch import Tensor, nn
 from explainer_core.explanation import Explanation
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods.problem import repeated_computation, still
+from explainer_core.models.delta import Baseline, Changes, embeddings, has_delta
 from explainer_core.neighborhood import Computation, InEdges, computation_of
 from explainer_core.targets import TASKS
 
 BATCH_EDGES = 100_000  # edges, and as many nodes, that are judged in one pass
+WIDE = 32  # feature values that cost as much as an edge
+CHANGING = 6  # of so many edges one is looked at again, where only what changes is worked out anew
 PROTOCOLS = {
     "node": "other messages silent, degrees of the whole graph",
     "link": "other messages silent, degrees of the whole graph",
@@ -56,6 +59,22 @@ class Parts:
         return model(x, self.edge_index, self.edge_weight, **settings)[self.targets]
 
 
+@dataclass(frozen=True)
+class Changed:
+    """Copies of one computation graph without some of its edges, worked out from what is said of all of them."""
+
+    model: nn.Module
+    baseline: Baseline
+    changes: Changes
+    targets: Tensor  # (count,) or, for links, (count, 2)
+
+    def logits(self) -> Tensor:
+        z = embeddings(self.baseline, self.changes)
+        if self.targets.ndim == 2:
+            return self.model.decode(z[self.targets[:, 0]], z[self.targets[:, 1]])
+        return self.model.head(z[self.targets])
+
+
 class Judge:
     """Asks a model about parts of the computation graphs of some explanations, many in one pass.
 
@@ -63,7 +82,7 @@ class Judge:
     """
 
     def __init__(self, model: nn.Module, data: Graph | GraphSet, explanations: Sequence[Explanation]):
-        self.model, self.num_features = still(model), data.num_features
+        self.model = still(model)
         self.subjects = [_Subject(self.model, data, explanation) for explanation in explanations]
 
     def alone(self, asked: Sequence[tuple[int, np.ndarray]]) -> list[np.ndarray]:
@@ -85,6 +104,12 @@ class Judge:
             ):
                 found[i].append(part)
         return [np.concatenate(parts) if parts else np.empty((0, 0)) for parts in found]
+
+    def cost(self, i: int) -> int:
+        """About how many edges the model looks at to say what is left of an explanation's graph without a part."""
+        subject = self.subjects[i]
+        edges, values = subject.ends.shape[1], subject.x.numel() // WIDE
+        return edges // CHANGING if subject.task != "graph" and has_delta(self.model) else max(edges, values)
 
     def parts(self, rows: Sequence[np.ndarray]) -> list[Parts]:
         """One part of each explanation, ready to be run with other features, in as few batches as can be."""
@@ -120,7 +145,7 @@ class _Graphs:
     targets: np.ndarray | None
     degree: np.ndarray | None = None
     edge_types: np.ndarray | None = None
-    in_place: Parts | None = None  # where silent edges have to stay, ready to run as it is
+    in_place: "Parts | Changed | None" = None  # where silent edges have to stay, ready to run as it is
 
 
 def _batches(pieces: Iterable[tuple[int, _Graphs]]) -> Iterator[list[tuple[int, _Graphs]]]:
@@ -137,7 +162,7 @@ def _batches(pieces: Iterable[tuple[int, _Graphs]]) -> Iterator[list[tuple[int, 
         yield batch
 
 
-def _joined(model: nn.Module, pieces: Sequence[_Graphs]) -> Parts:
+def _joined(model: nn.Module, pieces: Sequence[_Graphs]) -> Parts | Changed:
     if len(pieces) == 1 and pieces[0].in_place is not None:
         return pieces[0].in_place
     device = next(model.parameters()).device
@@ -185,7 +210,7 @@ class _Subject:
     def without(self, rows: np.ndarray) -> Iterator[_Graphs]:
         if self.task == "graph":
             return self._own_graphs(~rows, self.isolated)
-        return self._in_place(~rows)
+        return self._changed(rows) if has_delta(self.model) else self._in_place(~rows)
 
     @cached_property
     def names(self) -> np.ndarray:
@@ -265,6 +290,64 @@ class _Subject:
             degree=None if self.degree is None else self.degree[node],
             edge_types=None if self.edge_types is None else self.edge_types[edge],
         )
+
+    @cached_property
+    def baseline(self) -> Baseline:
+        device = next(self.model.parameters()).device
+        arrays = (torch.from_numpy(array).to(device) for array in (self.ends, self.degree))
+        return Baseline.of(self.model, self.x.to(device), *arrays)
+
+    @cached_property
+    def in_time(self) -> np.ndarray:
+        """How many layers a change of each node may take to be felt at the target; below zero: it never is. (n,)"""
+        hop = np.full(len(self.names), self.model.num_layers)
+        np.minimum.at(hop, np.searchsorted(self.names, self.explanation.nodes), self.explanation.hop)
+        return self.model.num_layers - 1 - hop
+
+    @cached_property
+    def by_head(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The senders of the edges sorted by receiver, where each receiver's begin, and the receivers."""
+        order = np.argsort(self.ends[1], kind="stable")
+        heads, start = np.unique(self.ends[1][order], return_index=True)
+        return self.ends[0][order], start, heads
+
+    def _changed(self, rows: np.ndarray) -> Iterator[_Graphs]:
+        """What is left without each row, as the nodes that change and the edges among them."""
+        at_once = max(1, BATCH_EDGES // max(1, self.ends.shape[1]))
+        return (self._some_changed(rows[i : i + at_once]) for i in range(0, len(rows), at_once))
+
+    def _some_changed(self, rows: np.ndarray) -> _Graphs:
+        silent = rows[:, self.pair_of]  # (rows, e)
+        changing = self._changing(silent)  # (rows, n)
+        changing[:, np.searchsorted(self.names, self.explanation.roots)] = True
+        part, node = changing.nonzero()
+        number = np.full(changing.shape, -1)
+        number[part, node] = np.arange(len(part))
+        row, edge = (silent & changing[:, self.ends[1]]).nonzero()
+        from_silent = np.stack([self.ends[0][edge], number[row, self.ends[1][edge]]])
+        row, edge = (~silent & changing[:, self.ends[0]] & changing[:, self.ends[1]]).nonzero()
+        kept = np.stack([number[row, end[edge]] for end in self.ends])
+        device = self.baseline.degree.device
+        changes = Changes(*(torch.from_numpy(array).to(device) for array in (node, kept, from_silent)))
+        at = np.searchsorted(self.names, self.explanation.roots)
+        targets = torch.from_numpy(number[:, at[0]] if len(at) == 1 else number[:, at]).to(device)
+        size = np.empty((2, len(edge) + from_silent.shape[1]), dtype=bool)  # only its size is looked at
+        ready = Changed(self.model, self.baseline, changes, targets)
+        return _Graphs(self.x, size, np.empty(0), len(rows), None, in_place=ready)
+
+    def _changing(self, silent: np.ndarray) -> np.ndarray:
+        """Which nodes change early enough to be felt at the target: (rows, n)."""
+        senders, start, heads = self.by_head
+        first = np.zeros((len(silent), len(self.names)), dtype=bool)
+        row, edge = silent.nonzero()
+        first[row, self.ends[1][edge]] = True
+        reached, found = first, first & (self.in_time >= 0)
+        for step in range(1, self.model.num_layers):
+            spread = np.logical_or.reduceat(reached[:, senders], start, axis=1)  # (rows, heads)
+            reached = reached.copy()
+            reached[:, heads] |= spread
+            found = found | (reached & (self.in_time >= step))
+        return found
 
     @cached_property
     def computation(self) -> Computation:

@@ -76,7 +76,7 @@ ON_MOTIFS = TrainConfig(epochs=200, learning_rate=0.005, weight_decay=1e-5, batc
 ON_ATOMS = TrainConfig(epochs=120, learning_rate=0.003, weight_decay=1e-5, batch_size=64, parts=0.5)
 # Of 150 molecules, parts are only a fifth of the loss, and smaller steps hold what is learnt: chosen on splits 10 to 25.
 ON_FEW_ATOMS = replace(ON_ATOMS, epochs=200, batch_size=32, parts=0.2)
-ON_THREADS = TrainConfig(epochs=80, learning_rate=0.005, weight_decay=1e-5, batch_size=32)
+ON_THREADS = TrainConfig(epochs=80, learning_rate=0.005, weight_decay=1e-5, batch_size=32, parts=0.5)
 ON_PEOPLE = TrainConfig(epochs=300, learning_rate=0.01, weight_decay=5e-4)
 ON_PAPERS = TrainConfig(epochs=150, learning_rate=0.01, weight_decay=5e-4)
 
@@ -99,7 +99,7 @@ def _recipes() -> list[Recipe]:
         Recipe("mutagenicity", "gat", "graph", {"kind": "gat", "normalize": False} | ATOMS, ON_ATOMS),
         *_family("mutagenicity", "graph", "gin", ATOMS, ON_ATOMS, others=("rgcn",)),
         *_family("mutag", "graph", "gat", FEW_ATOMS, ON_FEW_ATOMS, others=("gin",)),
-        *_family("reddit_binary", "graph", "gat", THREADS, ON_THREADS, others=("gin",)),
+        *_family("reddit_binary", "graph", "gin", THREADS, ON_THREADS, others=("gat",)),
         *_family("cora", "node", "gcn", PAPERS, ON_PAPERS, others=("gat",)),
         Recipe("cora", "link", "link", {"kind": "gcn"} | CITATIONS, replace(ON_PAPERS, weight_decay=0.0)),
     ]
@@ -109,6 +109,11 @@ def _family(dataset, task, main, network, config, others) -> list[Recipe]:
     """Networks of several kinds that share all other settings; each goes by the name of its kind."""
     kinds = others if main is None else (main, *others)
     return [Recipe(dataset, kind, task, {"kind": kind} | network, config, main=kind == main) for kind in kinds]
+
+
+def _notes(recipe: Recipe) -> list[str]:
+    note = NOTES.get((recipe.dataset, recipe.model))
+    return [note] if note else []
 
 
 def find_recipe(dataset: str, model: str) -> Recipe:
@@ -122,4 +127,14 @@ def find_recipe(dataset: str, model: str) -> Recipe:
     return RECIPES[dataset, model]
 
 
-RECIPES = {(recipe.dataset, recipe.model): recipe for recipe in _recipes()}
+# What learning parts costs on whole graphs: mean test accuracy and its standard error, before and after.
+NOTES = {
+    (
+        "mutag",
+        "gin",
+    ): "Splits 0 to 4: 0.853 ± 0.020 without parts, 0.789 ± 0.000 with; splits 30 to 41: 0.886 ± 0.019, 0.846 ± 0.020.",
+    ("mutag", "gat"): "Splits 0 to 4: 0.842 ± 0.024 without parts, 0.789 ± 0.029 with.",
+    ("mutagenicity", "gin"): "Splits 0 to 4, 30 epochs: 0.816 ± 0.008 without parts, 0.818 ± 0.009 with.",
+    ("reddit_binary", "gin"): "Splits 0 and 1: 0.873 ± 0.013 without parts, 0.918 ± 0.028 with.",
+}
+RECIPES = {(r.dataset, r.model): replace(r, notes=_notes(r)) for r in _recipes()}

@@ -30,12 +30,15 @@ PAIRS = 6  # two edges at once
 RINGS = 4  # rings that may be closed from one part
 RING_STARTS = 40  # edges through which a ring is looked for
 LONGEST_RING = 8
-ROUNDS = 12
-BEAM = 2  # parts of each size that others are made from
-EQUAL = 0.01  # parts whose scores differ by less are equally good: the one that most proposals speak for is kept
-PIECE = 0.02  # by so much a part of a whole graph must be better for each piece more
+ROUNDS = 8
+SMALL = 12  # edges; of larger parts only every other size is moved from, by the best alone and with fewer moves
+FEWER = 6  # newcomers, and edges that may leave, of a larger part
+BEAM = 2  # parts of each size that others are made from, and the one that is preferred among equals
+REMEMBERED = 12  # parts of each size it is chosen from
+EQUAL = 0.02  # parts whose scores differ by less are equally good: the one that most proposals speak for is kept
+LOSES_CLASS = 0.5  # by so much a part that does not give the class alone must be better in all else
+PIECE = 0.05  # by so much a part of a whole graph must be better for each piece more
 PLATEAU = 0.998  # of the best score: sizes beyond the first that reaches it are left as the proposals have them
-WIDE = 32  # feature values that cost as much as an edge
 QUESTION_EDGES = 60_000  # in one round, edges of graphs that the model is asked about without a part
 
 
@@ -64,6 +67,7 @@ class _Part:
     keeps_class: bool
     score: float  # sufficiency + necessity; the latter a guess until the model is asked
     without: float | None = None
+    preference: tuple | None = None  # worked out when it is asked for
 
 
 @dataclass(frozen=True)
@@ -85,9 +89,11 @@ class Search:
         asked: Asked,
         *,
         exchanges: bool,
-        num_features: int = 1,
+        steady: Sequence[str] = (),
+        cost: int = 1,
     ):
         self.explanation, self.asked, self.exchanges = explanation, asked, exchanges
+        self.steady = steady
         self.in_pieces = explanation.config.connected and not explanation.roots
         self.connected = explanation.config.connected and not self.in_pieces
         orders = [
@@ -98,11 +104,12 @@ class Search:
         self.considered = _considered([order for _, order in orders], len(explanation.pairs))
         place = {pair: i for i, pair in enumerate(self.considered.tolist())}
         self.orders = [(name, [place[p] for p in order if p in place]) for name, order in orders]
+        self.hops = explanation.pair_hops[self.considered]
         self._rank_edges()
         self._name_nodes()
         self.known: dict[bytes, _Part] = {}
         self.best: dict[int, list[_Part]] = {}  # by number of edges, the best first
-        self.cost = max(1, explanation.edge_index.shape[1], len(explanation.nodes) * num_features // WIDE)
+        self.cost = max(1, cost)  # edges that a question about the rest of the graph comes to
 
     def run(self) -> Generator[Question, Answer, tuple[Judged, ...]]:
         if not len(self.considered):
@@ -129,13 +136,14 @@ class Search:
         return [pair for _, pair in zip(range(CONSIDERED), order, strict=False)]
 
     def _rank_edges(self) -> None:
-        """How early any proposal has an edge, and how early all of them do: (considered,) each."""
+        """How early any proposal has an edge, and how early those have it in which chance plays no part: (considered,) each."""
         count = len(self.considered)
         ranks = np.full((len(self.orders), count), float(count))
         for row, (_, order) in zip(ranks, self.orders, strict=True):
             row[order] = np.arange(len(order))
         self.rank = ranks.min(0, initial=count)
-        self.consensus = 1 - ranks.mean(0) / max(count, 1) if len(ranks) else self.rank
+        steady = [i for i, (name, _) in enumerate(self.orders) if name in self.steady]
+        self.consensus = 1 - ranks[steady].mean(0) / max(count, 1) if steady else -self.rank
 
     def _proposed(self) -> tuple[np.ndarray, list[str]]:
         """A part of every size from each proposal, every edge at the target, and rings."""
@@ -143,8 +151,7 @@ class Search:
         for name, order in self.orders:
             size = min(len(order), MOST)
             nested = np.zeros((size, len(self.considered)), dtype=bool)
-            for i, edge in enumerate(order[:size]):
-                nested[i:, edge] = True
+            nested[:, order[:size]] = np.tri(size, dtype=bool)
             rows.append(nested)
             origins += [name] * size
         if self.exchanges:
@@ -250,9 +257,11 @@ class Search:
         part.score = min(1.0, part.alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - without
         if self.in_pieces:
             part.score -= PIECE * (self._pieces(part.row) - 1)
+        if not part.keeps_class:
+            part.score -= LOSES_CLASS
         ranked = self.best.setdefault(part.size, [])
         insort(ranked, part, key=lambda other: -other.score)  # of equals the one that was there first
-        del ranked[BEAM:]
+        del ranked[REMEMBERED:]
 
     def _pieces(self, row: np.ndarray) -> int:
         """How many pieces a part consists of."""
@@ -282,14 +291,27 @@ class Search:
     def _to_improve(self) -> list[_Part]:
         """The best part of each size up to the first that is nearly as good as any, and a little beyond."""
         top = max(ranked[0].score for ranked in self.best.values())
-        enough = min(size for size, ranked in self.best.items() if ranked[0].score >= PLATEAU * top)
-        return [part for size in sorted(self.best) if size <= min(enough + 2, LARGEST) for part in self.best[size]]
+        enough = min(size for size, ranked in self.best.items() if ranked[0].score >= top - (1 - PLATEAU) * abs(top))
+        bases = []
+        for size in sorted(self.best):
+            ranked = self.best[size]
+            if size > min(enough + 2, LARGEST):
+                break
+            if size > SMALL:
+                bases += ranked[:1] if size % 2 == 0 else []
+            else:
+                equal = [part for part in ranked if part.score >= ranked[0].score - EQUAL]
+                preferred = min(equal, key=self._preference)
+                bases += ranked[:BEAM] if preferred in ranked[:BEAM] else [*ranked[:BEAM], preferred]
+        return bases
 
     def _moves(self, bases: Sequence[_Part]) -> tuple[np.ndarray, list[str], np.ndarray]:
         """All parts one move away from the bases, where each came from, and a guess of what is said without it."""
         rows, origins, guesses = [], [], []
         for base in bases:
-            made = np.concatenate([move(base) for move in (self._additions, self._removals, self._exchanges)])
+            newcomers = self._newcomers(base.row)[: NEWCOMERS if base.size <= SMALL else FEWER]
+            removals = self._removals(base)
+            made = np.concatenate([self._additions(base, newcomers), removals, self._exchanges(base, removals)])
             rows.append(made)
             origins += [base.origin] * len(made)
             guesses.append(np.full(len(made), base.without))
@@ -308,9 +330,8 @@ class Search:
         places = np.flatnonzero(some)
         return places[np.argsort(self.rank[places], kind="stable")]
 
-    def _additions(self, base: _Part) -> np.ndarray:
+    def _additions(self, base: _Part, newcomers: np.ndarray) -> np.ndarray:
         """One edge more, two that follow each other, or a whole ring."""
-        newcomers = self._newcomers(base.row)
         single = np.repeat(base.row[None], len(newcomers), axis=0)
         single[np.arange(len(newcomers)), newcomers] = True
         double = []
@@ -360,13 +381,15 @@ class Search:
 
     def _removals(self, base: _Part) -> np.ndarray:
         leaving = self._removable(base.row)
+        if base.size > SMALL:
+            leaving = leaving[np.argsort(-self.rank[leaving], kind="stable")][:FEWER]
         made = np.repeat(base.row[None], len(leaving), axis=0)
         made[np.arange(len(leaving)), leaving] = False
         return made
 
-    def _exchanges(self, base: _Part) -> np.ndarray:
+    def _exchanges(self, base: _Part, removals: np.ndarray) -> np.ndarray:
         """One edge for another: those that matter least leave, as far as the model was asked, else the hindmost."""
-        removals, made = self._removals(base), []
+        made: list[np.ndarray] = []
         known = [self.known.get(row.tobytes()) for row in removals]
         value = np.array([-np.inf if part is None else part.score for part in known])
         rank = self.rank[(removals != base.row).argmax(1)]  # of the edge that leaves
@@ -391,17 +414,19 @@ class Search:
             for size in np.unique(sizes):
                 some = np.flatnonzero(sizes == size)
                 equal = some[scores[some] >= scores[some].max() - EQUAL]
-                chosen[min(equal.tolist(), key=lambda i: self._preference(judged[i].row))] = None
-        order = sorted(chosen, key=lambda i: (-scores[i], self._preference(judged[i].row)))
+                chosen[min(equal.tolist(), key=lambda i: self._preference(judged[i]))] = None
+        order = sorted(chosen, key=lambda i: (-scores[i], self._preference(judged[i])))
         return tuple(self._judged(judged[i]) for i in order)
 
-    def _preference(self, row: np.ndarray) -> tuple:
-        """Smaller for a part of fewer nodes, as a ring is; then for one that more proposals speak for, that is nearer to
-        the target, that has smaller numbers."""
-        pairs = self.considered[row]
-        support = round(float(self.consensus[row].sum()), 2)
-        nodes = int((row.astype(np.float32) @ self.incidence > 0).sum())
-        return nodes, -support, int(self.explanation.pair_hops[pairs].sum()), tuple(np.sort(pairs).tolist())
+    def _preference(self, part: _Part) -> tuple:
+        """Smaller for a part of fewer nodes, as a ring is, and fewer edges; then for one that the proposals without chance
+        speak for, that is nearer to the target, that has smaller numbers: the same whatever the start."""
+        if part.preference is None:
+            row = part.row
+            nodes = int((row.astype(np.float32) @ self.incidence > 0).sum())
+            support, hops = round(float(self.consensus[row].sum()), 2), int(self.hops[row].sum())
+            part.preference = nodes, part.size, -support, hops, tuple(np.flatnonzero(row).tolist())
+        return part.preference
 
     def _judged(self, part: _Part) -> Judged:
         pairs = self.explanation.pairs[np.sort(self.considered[part.row])]

@@ -16,14 +16,20 @@ from explainer_core.search import LARGEST, Answer, Asked, Question, Search
 from explainer_core.verdict import NEARLY, Judged, verdict_of
 
 
-def verified(judge: Judge, explanations: Sequence[Explanation], proposals: Sequence[dict[str, np.ndarray]]) -> list:
+def verified(
+    judge: Judge,
+    explanations: Sequence[Explanation],
+    proposals: Sequence[dict[str, np.ndarray]],
+    steady: Sequence[str] = (),
+) -> list[Explanation]:
     """The explanations with the best hard subgraph of every size that the proposals lead to.
 
-    A proposal is a score for each undirected pair; each explanation has its own, by name.
+    A proposal is a score for each undirected pair; each explanation has its own, by name. `steady` names those that are
+    the same from every start: they decide between equals.
     """
     searches = [
-        Search(e, some, asked_of(e), exchanges=e.config.refine, num_features=judge.num_features)
-        for e, some in zip(explanations, proposals, strict=True)
+        Search(e, some, asked_of(e), exchanges=e.config.refine, steady=steady, cost=judge.cost(i))
+        for i, (e, some) in enumerate(zip(explanations, proposals, strict=True))
     ]
     tables = _run_together([search.run() for search in searches], judge)
     return [replace(e, table=table) for e, table in zip(explanations, tables, strict=True)]
@@ -34,14 +40,14 @@ def exchanged(model: nn.Module, data: Graph | GraphSet, explanations: Sequence[E
     judge = Judge(model, data, explanations)
     found = []
     searches = []
-    for explanation in explanations:
+    for i, explanation in enumerate(explanations):
         order = np.zeros(len(explanation.pairs))
         kept = explanation.subgraph()
         order[[explanation.pair_places[edge] for edge in kept.edges]] = 1
         scores = explanation.undirected()[1]
         own = {explanation.method: scores + (scores.max(initial=0) + 1) * order}
         asked = asked_of(explanation)
-        searches.append(Search(explanation, own, asked, exchanges=True, num_features=judge.num_features))
+        searches.append(Search(explanation, own, asked, exchanges=True, cost=judge.cost(i)))
     tables = _run_together([search.run() for search in searches], judge)
     for explanation, table in zip(explanations, tables, strict=True):
         size = len(explanation.subgraph().edges)

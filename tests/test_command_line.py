@@ -154,5 +154,6 @@ def test_every_card_was_made_by_its_recipe():
     for card in cards:
         recipe = RECIPES[card.dataset, card.model]
         assert (card.main, card.task, card.training) == (recipe.main, recipe.task, recipe.config.to_dict())
+        assert card.notes == recipe.notes
         assert recipe.network.items() <= card.architecture.items()
         assert card.command == command_of(recipe, card.seed)

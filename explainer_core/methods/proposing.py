@@ -11,10 +11,14 @@ from explainer_core.methods.occlusion import occluded_edges
 from explainer_core.methods.problem import Problem
 
 NECESSITIES = (0.0, 10.0)  # of the masks that are learnt beside the user's own
+LARGE = 1000  # edges of a neighbourhood above which they cost more than they bring
 FAST = {"steps": 30, "learning_rate": 0.25}  # these masks only propose: a walk in fewer, longer steps will do
 PATH_STEPS = 8  # of the integrated gradients
 OCCLUDED = 200  # edges that are taken away one at a time, those first that gradients find most useful
 OCCLUSION_EDGES = 100_000  # and so many edges of all the graphs that are asked about
+
+
+STEADY = ("occlusion", "integrated gradients")  # the same from every start
 
 
 def proposals(problem: Problem) -> dict[str, Tensor]:
@@ -24,7 +28,7 @@ def proposals(problem: Problem) -> dict[str, Tensor]:
     largest = int(torch.bincount(problem.predictions_of_instances[c.edge_instance]).max()) if c.num_edges else 1
     most = min(OCCLUDED, max(10, OCCLUSION_EDGES // max(largest, 1)))
     found = {"occlusion": occluded_edges(problem, path, most), "integrated gradients": path}
-    for necessity in NECESSITIES:
+    for necessity in NECESSITIES if largest <= LARGE else ():
         config = replace(problem.config, necessity=necessity, seeds=1, features="none", **FAST)
         found[f"mask, necessity {necessity:g}"] = gnnexplainer(replace(problem, config=config)).edge
     return found

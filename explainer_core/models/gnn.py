@@ -187,16 +187,20 @@ class GNN(nn.Module):
                 attentions.append(attention)
             else:
                 h = layer(h, wiring)
-            if self.spec.unit_length:
-                h = h / (torch.linalg.vector_norm(h, dim=-1, keepdim=True) + TINY)
-            if self.spec.batch_norm:
-                h = self.norms[i](h)
-            h = torch.relu(h)
-            h = self.dropout(h) if self.training else h
+            h = self.finish(i, h)
             states.append(h)
-        return self._jump(states), attentions
+        return self.jump(states), attentions
 
-    def _jump(self, states: list[Tensor]) -> Tensor:
+    def finish(self, i: int, h: Tensor) -> Tensor:
+        """What follows on layer i: unit length, batch norm, ReLU, dropout."""
+        if self.spec.unit_length:
+            h = h / (torch.linalg.vector_norm(h, dim=-1, keepdim=True) + TINY)
+        if self.spec.batch_norm:
+            h = self.norms[i](h)
+        h = torch.relu(h)
+        return self.dropout(h) if self.training else h
+
+    def jump(self, states: list[Tensor]) -> Tensor:
         """Jumping knowledge (Xu et al. 2018): what the head sees of all layers."""
         if self.spec.jump == "last":
             return states[-1]

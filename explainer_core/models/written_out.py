@@ -35,7 +35,7 @@ def logits_and_pull(model: GNN, x: Tensor, wirings: Sequence[Wiring], edge_weigh
     for layer, wiring in zip(model.layers, wirings, strict=True):
         passed.append(_Layer(layer, wiring, h, edge_weight, unit_length=model.spec.unit_length))
         h = passed[-1].h
-    logits = model.head(model._jump([layer.h for layer in passed]))
+    logits = model.head(model.jump([layer.h for layer in passed]))
 
     @torch.no_grad()
     def pull(slope: Tensor) -> Tensor:
