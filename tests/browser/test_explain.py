@@ -141,7 +141,7 @@ def test_the_size_is_found_until_one_is_chosen(page):
     open_page(page, "/?dataset=karate&node=19" + QUICK)
     auto, slider = page.get_by_role("switch", name="Find the size"), page.get_by_role("slider", name="K_M")
     expect(auto).to_be_checked()
-    found = int(slider.get_attribute("aria-valuenow"))
+    found = int(slider.input_value())
     assert len(page.evaluate("graphViews.why.data.panels[0].kept_nodes")) == found
     slider.focus()
     page.keyboard.press("ArrowRight")
@@ -151,7 +151,7 @@ def test_the_size_is_found_until_one_is_chosen(page):
     settled(page)
     page.get_by_text("Find the size (auto)").click()
     page.wait_for_function("count => graphViews.why.data.panels[0].kept_nodes.length === count", arg=found)
-    expect(slider).to_have_attribute("aria-valuenow", str(found))
+    expect(slider).to_have_value(str(found))
 
 
 def test_the_paper_is_one_button_away(page):
