@@ -21,6 +21,8 @@ TARGET = "() => { const why = globalThis.graphViews?.why; return why && why.pict
 HAS_TARGET = "node => { const why = globalThis.graphViews?.why; return why && why.picture.nodes[why.picture.targets[0]] === node }"
 KEPT = "() => JSON.stringify(graphViews.why.data.panels[0].kept)"
 OTHER_KEPT = "kept => JSON.stringify(graphViews.why.data.panels[0].kept) !== kept"
+WEIGHTS = "() => graphViews.why.data.panels[0].weights"
+OTHER_WEIGHTS = "weights => graphViews.why.data.panels[0].weights !== weights"
 IDLE = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 SHOWN_NODES = "() => graphViews.near.picture.nodes"
 WHERE = "node => graphViews.near.panels.neighbourhood.pointOf(node)"
@@ -38,6 +40,7 @@ def measure(report: figures.Report, quick: bool) -> None:
             report.add("first picture after the server starts", time.perf_counter() - began, "s", 8, "lower")
             _clicks(report, visitor, clicks)
             _slider(report, visitor, clicks)
+            _regularisation(report, visitor, clicks)
             _company(report, browser, served, visitor, 3 if quick else 7)
             _memory(report, served, visitor, 10 if quick else 200)
             report.add("requests to other hosts", len(visitor.elsewhere), "", 0, "lower")
@@ -107,6 +110,16 @@ class Visitor:
             lambda: self.page.wait_for_function(OTHER_KEPT, arg=kept, polling="raf", timeout=60_000),
         )
 
+    def move_regularisation(self, key: str) -> float:
+        """Moves a weight of the loss and returns how long the mask that is learnt with it took to arrive."""
+        self.rest()
+        self.page.get_by_role("slider", name="Fewer edges").focus()
+        weights = self.page.evaluate(WEIGHTS)
+        return waited(
+            lambda: self.page.keyboard.press(key),
+            lambda: self.page.wait_for_function(OTHER_WEIGHTS, arg=weights, polling="raf", timeout=60_000),
+        )
+
 
 def waited(act: Callable[[], None], until: Callable[[], None]) -> float:
     began = time.perf_counter()
@@ -135,6 +148,15 @@ def _slider(report: figures.Report, visitor: Visitor, moves: int) -> None:
         sizes.append(visitor.received - before)
     report.add("K_M slider to redrawn subgraph", statistics.median(times), "s", 0.4, "lower")
     report.add("sent when the slider moves", statistics.median(sizes) / 1024, "KB", 150, "lower")
+
+
+def _regularisation(report: figures.Report, visitor: Visitor, moves: int) -> None:
+    """What a touch of a regularisation slider costs: the mask alone is learnt and shown, nothing is searched."""
+    visitor.page.get_by_text("Regularisation", exact=True).click()
+    times = [visitor.move_regularisation("ArrowRight") for _ in range(moves)]
+    report.add("regularisation slider to redrawn mask", statistics.median(times), "s", 0.5, "lower")
+    visitor.rest()
+    visitor.page.get_by_role("button", name="Reset all settings").click()
 
 
 def _company(report: figures.Report, browser: Browser, served: Served, visitor: Visitor, clicks: int) -> None:

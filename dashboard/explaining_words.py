@@ -2,12 +2,24 @@
 
 from collections.abc import Sequence
 
-from dashboard.compute import Scores, Stability, TargetFacts, Trust
-
-MUCH_MORE = 2  # times K_M that are kept call for a word
+from dashboard.compute import (
+    CARRIES,
+    DEFAULT,
+    MASK,
+    MOSTLY,
+    NOT_ENOUGH,
+    Agreement,
+    Explanation,
+    Scores,
+    TargetFacts,
+    Trust,
+    Verdict,
+)
 
 METHODS = {
-    "gnnexplainer": "GNNExplainer",
+    "verified": "Verified",
+    "gnnexplainer": "GNNExplainer mask",
+    "paper": "As in the paper",
     "gradient": "Gradient",
     "integrated_gradients": "Integrated gradients",
     "attention": "GAT attention",
@@ -16,7 +28,9 @@ METHODS = {
     "proximity": "Nearest first",
 }
 ABOUT = {
-    "gnnexplainer": "A mask learnt so that the few edges it keeps carry the prediction.",
+    "verified": "The best of several proposals, each checked by asking the network about it.",
+    "gnnexplainer": "A mask learnt so that the few edges it keeps carry the prediction, with your own weights.",
+    "paper": "The mask with the settings of the paper of 2019.",
     "gradient": "How strongly the loss reacts to each edge.",
     "integrated_gradients": "The gradient, summed on the way from no edges to all.",
     "attention": "How much the data set's attention network listens along each edge.",
@@ -24,12 +38,28 @@ ABOUT = {
     "random": "Chance: what a method must beat.",
     "proximity": "The nearest edges first, without asking the network.",
 }
+WINNERS = {  # where a subgraph came from, by the core's name of the proposal
+    "mask": "the learnt mask",
+    "mask, necessity 0": "a mask that only has to be enough",
+    "mask, necessity 10": "a mask that has to be needed most of all",
+    "occlusion": "occlusion",
+    "integrated gradients": "integrated gradients",
+    "growth": "growing it edge by edge",
+}
+LEVELS = {  # the icon of each level, a name from Material Symbols, and its colour
+    CARRIES: ("check_circle", "green"),
+    MOSTLY: ("contrast", "orange"),
+    NOT_ENOUGH: ("help", "red"),
+    DEFAULT: ("block", "gray"),
+}
+TIED = 1e-3  # features whose weights differ by less weigh the same
 LABELS = {
     "k_m": "Size of the explanation, K_M",
     "k_m_unit": "K_M counts",
     "k_f": "Features kept, K_F",
     "connected": "One connected part",
-    "refine": "Repair the subgraph",
+    "refine": "Exchange edges while it gets better",
+    "necessity": "Needed (necessity)",
     "size": "Fewer edges (size)",
     "size_start": "Size weight at the start",
     "entropy": "All or nothing (entropy)",
@@ -42,6 +72,7 @@ LABELS = {
     "start": "Where every edge starts",
     "seeds": "Runs averaged (seeds)",
     "seed": "Seed",
+    "features": "Features are weighed",
     "feature_fill": "A hidden feature becomes",
     "feature_mask": "Feature mask",
     "direction": "Directions of an edge",
@@ -49,6 +80,7 @@ LABELS = {
 }
 TERMS = {
     "prediction": "prediction",
+    "necessity": "needed",
     "size": "edges",
     "entropy": "entropy",
     "feat_size": "features",
@@ -58,7 +90,7 @@ TERMS = {
 
 
 def percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}\u00a0%"  # never parted at the end of a line
 
 
 def counted(number: int, thing: str) -> str:
@@ -83,14 +115,6 @@ def score_lines(scores: Scores) -> tuple[str, ...]:
     return " · ".join(first), " · ".join(second)
 
 
-def size_lines(kept: int, k_m: int, unit: str, kind: str) -> tuple[str, ...]:
-    """Why far more is kept than K_M says, where it is: the paper's rule has one threshold for all edges."""
-    if kept < MUCH_MORE * k_m:
-        return ()
-    why = "all weigh at least what joins them to the target" if kind in ("node", "link") else "all join at one weight"
-    return (f"keeps {kept:,} {unit}, not {k_m}: {why}",)
-
-
 def whole_of(kind: str) -> str:
     """What an explanation is a part of."""
     return "the whole neighbourhood" if kind in ("node", "link") else "the whole graph"
@@ -101,28 +125,50 @@ def asks_for_another(facts: TargetFacts) -> bool:
     return facts.explained not in (None, facts.predicted)
 
 
-def verdict(facts: TargetFacts, scores: Scores, k_m: int, unit: str, kind: str) -> str:
-    """Whether the kept subgraph alone gives the class that is asked about."""
+def kept_part(count: int, unit: str) -> tuple[str, str, bool]:
+    """What is kept, as the subject of a sentence; the word that stands for it afterwards; whether it is one thing."""
+    if count == 1:
+        return f"This one {unit.removesuffix('s')}", "it", True
+    return f"These {count:,} {unit}", "them", False
+
+
+def verdict(facts: TargetFacts, said: Verdict, count: int, unit: str, kind: str) -> str:
+    """What the network says of the kept part alone and without it; `count` nodes or edges are kept."""
     name = facts.class_names[facts.predicted if facts.explained is None else facts.explained]
-    kept, whole = scores.judged, whole_of(kind)
-    alone, full = percent(kept.kept), percent(kept.full)
-    if asks_for_another(facts):
-        gives = f"gives “{name}”" if kept.keeps_class else f"does not give “{name}” either"
-        return f"The kept part (G_S) alone {gives}: {alone}, where {whole} gives {full}."
-    if kept.keeps_class:
-        return f"The kept part (G_S) alone still gives “{name}”: {alone} instead of {full} from {whole}."
-    larger = f" K_M of {k_m} {unit} may be too small; the curve shows how much is enough." if kept.sparsity > 0 else ""
-    return f"The kept part (G_S) alone does not give “{name}”: only {alone}, against {full} from {whole}.{larger}"
+    if said.level == DEFAULT:
+        return (
+            f"The network says “{name}” without any edge too ({percent(said.empty)}): "
+            "nothing in the graph needs explaining."
+        )
+    part, them, single = kept_part(count, unit)
+    alone, full = percent(said.alone), percent(said.full)
+    whole = f"where {whole_of(kind)} gives {full}"
+    left = f"Without {them} {percent(said.without)} are left."
+    if not said.keeps_class:
+        gives = f"{'does' if single else 'do'} not give “{name}”{' either' if asks_for_another(facts) else ''}"
+        return f"{part} alone {gives}: {alone}, {whole}. {left}"
+    only = "only " if said.level == NOT_ENOUGH else ""
+    gives = "gives" if single else "give"
+    return f"{part} alone {gives} “{name}”: {only}{alone}, {whole}. {left}"
 
 
-def beware(facts: TargetFacts, trust: Trust) -> list[str]:
-    """What a careful reader should know: a default class, or a motif that is not enough."""
+def found_by(explanation: Explanation) -> str:
+    """Where the subgraph that is shown came from."""
+    if explanation.method == MASK or explanation.verdict is None:
+        return "the heaviest edges of the mask"
+    winner = explanation.verdict.winner
+    exchanged = ", then edges exchanged" if explanation.config.refine else ""
+    return f"found by {WINNERS.get(winner, winner)}{exchanged}"
+
+
+def beware(facts: TargetFacts, said: Verdict, trust: Trust) -> list[str]:
+    """What a careful reader should know: a class that needs no edge, or a motif that is not enough."""
     asked = facts.predicted if facts.explained is None else facts.explained
     name, found = facts.class_names[asked], []
-    if trust.empty_class == asked:
+    if trust.empty_class == asked and said.level != DEFAULT:
         found.append(
-            f"Without any edge the network says “{name}” as well ({percent(trust.empty_probability)}): it may be its "
-            "default answer, and then no edge is needed for it."
+            f"Without any edge the network says “{name}” as well ({percent(said.empty)}): "
+            "edges only add to what it says by default."
         )
     if trust.motif_class is not None and trust.motif_class != asked:
         found.append(
@@ -132,11 +178,11 @@ def beware(facts: TargetFacts, trust: Trust) -> list[str]:
     return found
 
 
-def stability_badge(found: Stability, drawn: int) -> tuple[str, str]:
-    """A word and a sentence on how much the seeds agree; so many of the edges on which they differ are drawn."""
+def agreement_badge(found: Agreement, drawn: int) -> tuple[str, str]:
+    """A word and a sentence on how much the starts agree; so many of the edges on which they differ are drawn."""
     word = "stable" if found.share >= 0.9 else "mostly stable" if found.share >= 0.7 else "unstable"
-    agree = f"{word.capitalize()}: {found.seeds} runs from other starts share {percent(found.share)} of their edges."
-    count = len(found.flips)
+    agree = f"{word.capitalize()}: {found.starts} runs from other starts share {percent(found.share)} of their edges."
+    count = len(found.unstable)
     if drawn < count:
         return word, f"{agree} They differ on {counted(count, 'edge')}; those that are drawn are dotted."
     if count == 1:
@@ -144,12 +190,35 @@ def stability_badge(found: Stability, drawn: int) -> tuple[str, str]:
     return word, f"{agree} The {count} on which they differ are dotted." if count else agree
 
 
-def how_to_read(facts: TargetFacts, has_truth: bool, molecule: bool) -> str:
-    """One sentence for somebody who sees the picture for the first time."""
+def features_caption(weights: Sequence[float], k_f: int, absent: bool) -> str:
+    """How to read the chart of features, and whether others weigh as much as the last one that is kept."""
+    ranked = sorted(weights, reverse=True)
+    said = "Dots mark the features each method keeps (K_F). Every row is scaled to its largest weight."
+    if absent:
+        said += " Hollow: in none of the kept nodes; its absence matters."
+    if len(ranked) <= k_f:
+        return said
+    last = ranked[k_f - 1]
+    telling = sum(weight >= TIED for weight in ranked)
+    if last < TIED:
+        which = "none" if not telling else "only the first" if telling == 1 else f"only the first {telling}"
+        return f"{said} On the kept part {which} {'makes' if telling < 2 else 'make'} a difference when hidden."
+    others = sum(abs(weight - last) < TIED for weight in ranked[k_f:])
+    if not others:
+        return said
+    return f"{said} {counted(others, 'other')} {'weighs' if others == 1 else 'weigh'} the same as the last one kept."
+
+
+def how_to_read(facts: TargetFacts, shown: Explanation, has_truth: bool, molecule: bool) -> str:
+    """One sentence for somebody who sees the picture for the first time; it claims no more than the verdict does."""
     parts = "bonds" if molecule else "edges"
     truth = " Dashed: groups known to do harm." if molecule else " Dashed: the planted answer."
-    why = "are what the prediction rests on"
-    if asks_for_another(facts):
+    why = "are the part that is kept"
+    if shown.method == MASK:
+        why = "are what the mask keeps"
+    elif shown.verdict.level in (CARRIES, MOSTLY):
+        why = "are what the prediction rests on"
+    if asks_for_another(facts) and shown.method != MASK:
         why = f"speak most for “{facts.class_names[facts.explained]}”"
     return f"Thick blue {parts} {why} (G_S); the rest is faint.{truth if has_truth else ''}"
 

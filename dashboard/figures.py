@@ -9,6 +9,7 @@ from dashboard.palette import OKABE_ITO, QUIET, WEIGHTS
 from dashboard.plain_text import for_plotly, shortened
 
 FONT = 14
+INK, CHALK = "#1F2328", "#FFFFFF"
 STILL = {"displayModeBar": False}  # config of figures there is nothing to zoom into
 
 
@@ -22,11 +23,12 @@ class AccuracyRow(NamedTuple):
 
 
 class FeatureRow(NamedTuple):
-    """One method's weight for every feature that is shown, and which ones it keeps."""
+    """One method's weight for every feature that is shown, and which ones it keeps. Sets hold places in the columns."""
 
     title: str
     weights: Sequence[float]
-    kept: frozenset[int]  # places in the columns
+    kept: frozenset[int]
+    absent: frozenset[int] = frozenset()  # of them: in none of the kept nodes
 
 
 def class_balance(counts: Sequence[tuple[str, int]]) -> go.Figure:
@@ -70,8 +72,9 @@ def accuracies(rows: Sequence[AccuracyRow], measured: str = "test accuracy") -> 
     return _calm(figure, height=120 + 38 * len(rows), right=68, top=40)
 
 
-def features(rows: Sequence[FeatureRow], names: Sequence[str]) -> go.Figure:
-    """Methods by features: how much each method makes of each feature; a dot marks the K_F it keeps.
+def features(rows: Sequence[FeatureRow], names: Sequence[str], *, dark: bool = False) -> go.Figure:
+    """Methods by features: how much each method makes of each feature; a dot marks the K_F it keeps, a hollow one those
+    that matter by being absent.
 
     Every row is scaled to its largest weight, because the methods have different units.
     """
@@ -96,33 +99,53 @@ def features(rows: Sequence[FeatureRow], names: Sequence[str]) -> go.Figure:
             hovertemplate="%{y}<br>%{customdata[0]}: %{customdata[1]:.3g}<extra></extra>",
         )
     )
-    figure.add_scatter(
-        x=[place for row in rows for place in sorted(row.kept)],
-        y=[title for title, row in zip(titles, rows, strict=True) for _ in row.kept],
-        mode="markers",
-        marker={"symbol": "circle", "size": 8, "color": "#FFFFFF", "line": {"width": 2, "color": "#1F2328"}},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+    present, absent = [row.kept - row.absent for row in rows], [row.kept & row.absent for row in rows]
+    mark, rim = (CHALK, INK) if dark else (INK, CHALK)
+    looks = {"size": 9, "color": mark}
+    full = looks | {"symbol": "circle", "line": {"width": 2, "color": rim}}
+    hollow = looks | {"symbol": "circle-open", "line": {"width": 2.5, "color": mark}}
+    for marker, chosen in ((full, present), (hollow, absent)):
+        figure.add_scatter(
+            x=[place for some in chosen for place in sorted(some)],
+            y=[title for title, some in zip(titles, chosen, strict=True) for _ in some],
+            mode="markers",
+            marker=marker,
+            hoverinfo="skip",
+            showlegend=False,
+        )
     figure.update_xaxes(
         tickvals=places, ticktext=columns, tickangle=-60, fixedrange=True, showgrid=False, zeroline=False, side="bottom"
     )
     return _calm(figure, height=96 + 40 * len(rows), right=8)
 
 
-def over_size(curve: Sequence[tuple[int, float]], chosen: int, whole: float, label: str, part_of: str) -> go.Figure:
-    """The probability from the kept part alone over its size K_M, with the chosen size marked."""
-    sizes, shares = [size for size, _ in curve], [100 * share for _, share in curve]
-    at = dict(curve).get(chosen)
+def over_size(
+    curve: Sequence[tuple[int, float, float]], chosen: int, whole: float, label: str, part_of: str
+) -> go.Figure:
+    """What every K_M would give: the probability from the kept part alone, quieter what is left without it.
+
+    The curve holds (size, alone, without).
+    """
+    sizes, alone, without = (list(column) for column in zip(*curve, strict=True))
+    at = dict(zip(sizes, alone, strict=True)).get(chosen)
+    named = for_plotly(shortened(label, 24))
     figure = go.Figure()
     figure.add_hline(y=100 * whole, line={"color": QUIET, "dash": "dash", "width": 1.5})
     figure.add_scatter(
         x=sizes,
-        y=shares,
+        y=[100 * share for share in without],
+        mode="lines",
+        line={"color": QUIET, "width": 1.5},
+        hovertemplate=f"without: %{{y:.1f}} % {named}<extra></extra>",
+        showlegend=False,
+    )
+    figure.add_scatter(
+        x=sizes,
+        y=[100 * share for share in alone],
         mode="lines+markers",
         line={"color": WEIGHTS, "width": 2.5},
         marker={"size": 5},
-        hovertemplate=f"K_M = %{{x}}: %{{y:.1f}} % {for_plotly(shortened(label, 24))}<extra></extra>",
+        hovertemplate=f"K_M = %{{x}}: %{{y:.1f}} % {named}<extra></extra>",
         showlegend=False,
     )
     if at is not None:

@@ -6,22 +6,38 @@ bound to the address by Streamlit would put titles in it, and drop a bad value i
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from dashboard.compute import AMONG, LINK_CLASSES, Card, ExplainConfig, Request, candidates
+from dashboard.compute import (
+    AMONG,
+    AUTO,
+    LINK_CLASSES,
+    MASK,
+    PAPER,
+    VERIFIED,
+    Card,
+    ExplainConfig,
+    Request,
+    candidates,
+)
 from dashboard.first_look import first_look
 from dashboard.plain_text import shortened
 
 DATASET = "dataset"  # key of the selector and name in the address
 MODEL, NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS = "model", "node", "graph", "source", "head", "smiles", "class"
 LABEL, INSTANCES = "label", "instances"
+SHOWN = "shown"
+SHOWN_AS = {"verified": VERIFIED, "mask": MASK}  # what the address calls the method of the main picture
+K_M, K_M_AUTO = "k_m", "k_m_auto"
+# Settings that say nothing of the mask: touching them leaves what is shown as it is. All others show the mask.
+BESIDE_THE_MASK = (K_M, "k_m_unit", "k_f", "connected", "refine", "feature_fill", "max_edges")
 METHODS, COLOUR, VIEW, LAYOUT, EVERYTHING = "methods", "colour", "view", "layout", "everything"
 VIEWS = ("neighbourhood", "whole data set")
 LAYOUTS = ("graph", "embedding", "gallery")
-SHOWN_FIRST = ("gradient", "attention")
+SHOWN_FIRST = (PAPER, "gradient", "attention")
 NO_METHOD = "none"  # a choice too, which an empty value could not tell from none made
 MOST_INSTANCES, USUAL_INSTANCES = 200, 10
 LONGEST = 500  # letters of one value in the address
@@ -39,7 +55,7 @@ class Choice:
     """Everything that decides what the Explain page shows."""
 
     request: Request
-    methods: tuple[str, ...]  # beside GNNExplainer
+    methods: tuple[str, ...]  # beside the main picture
     colour: str
     view: str
     layout: str
@@ -105,6 +121,7 @@ def link(choice: Choice) -> str:
     }
     values |= {name: getattr(request.config, name) for name in ("k_m", "k_m_unit", "k_f")}
     values |= {METHODS: ",".join(choice.methods) or NO_METHOD, EVERYTHING: choice.everything}
+    values |= {SHOWN: next(name for name, method in SHOWN_AS.items() if method == request.method)}
     values |= {COLOUR: choice.colour, VIEW: choice.view, LAYOUT: choice.layout}
     return f"{(st.context.url or '').split('?')[0]}?{urlencode(values)}"
 
@@ -275,8 +292,7 @@ def class_clicked(key: str) -> None:
 
 
 def default_config(dataset: str) -> ExplainConfig:
-    look = first_look(dataset)
-    return ExplainConfig(k_m=look.k_m, k_m_unit=look.unit)
+    return ExplainConfig(k_m_unit=first_look(dataset).unit)
 
 
 def config_from_address(dataset: str, complain: Callable[[str], None]) -> ExplainConfig:
@@ -287,12 +303,18 @@ def config_from_address(dataset: str, complain: Callable[[str], None]) -> Explai
         if asked is None:
             continue
         try:
-            value = _parsed(asked, type(setting.default))
+            value = _parsed(asked, _kind(setting, asked))
             ExplainConfig(**{setting.name: value})
             values[setting.name] = value
         except ValueError as error:
             complain(f"{error}; this is {values[setting.name]}")
     return ExplainConfig(**values)
+
+
+def _kind(setting: Field, text: str) -> type:
+    """A setting that may be "auto" is a number unless that word is there."""
+    number = setting.metadata["auto"] and text != AUTO
+    return int if number else type(setting.default)
 
 
 def _parsed(text: str, kind: type):
@@ -306,6 +328,24 @@ def _parsed(text: str, kind: type):
         return shortened(text)  # the config's own rule will say what is wrong with it
 
 
+def setting_taken(name: str) -> None:
+    """Called by a setting's widget: one that changes the mask shows the mask, which is what it speaks of."""
+    shown = {} if name in BESIDE_THE_MASK else {SHOWN: "mask"}
+    change((), {name: st.session_state[name], **shown})
+
+
+def auto_taken(size: int) -> None:
+    """Called by the toggle beside K_M: the size is found, or stays at what was found."""
+    write(K_M, AUTO if st.session_state[K_M_AUTO] else size)
+
+
+def as_in_the_paper(dataset: str) -> None:
+    """Every setting as published, and the mask that is learnt so."""
+    default, paper = default_config(dataset), ExplainConfig.paper().to_dict()
+    changed = {name: value for name, value in paper.items() if value != getattr(default, name)}
+    change(tuple(paper), {**changed, SHOWN: "mask"})
+
+
 def reset(*names: str) -> None:
     change(names, {})
 
@@ -315,6 +355,11 @@ def setting_names() -> list[str]:
 
 
 # What is shown
+
+
+def method_from_address(complain: Callable[[str], None]) -> str:
+    """What the main picture shows: the verified explanation, or the mask it started from."""
+    return SHOWN_AS[one_of(SHOWN, tuple(SHOWN_AS), "verified", complain)]
 
 
 def one_of(name: str, options: Sequence[str], default: str, complain: Callable[[str], None]) -> str:
@@ -328,12 +373,12 @@ def one_of(name: str, options: Sequence[str], default: str, complain: Callable[[
 
 
 def methods_from_address(possible: Sequence[str], complain: Callable[[str], None]) -> tuple[str, ...]:
-    """The methods beside GNNExplainer, in the order of the registry."""
+    """The methods beside the main picture, in the order of the registry."""
     asked = address(METHODS)
     wanted = SHOWN_FIRST if asked is None else asked.split(",")
     if asked is not None and (unknown := set(wanted) - {*possible, NO_METHOD}):
         complain(f"methods must be some of {', '.join(possible)} (got “{shortened(','.join(sorted(unknown)))}”)")
-    chosen = [name for name in possible if name in wanted and name != "gnnexplainer"]
+    chosen = [name for name in possible if name in wanted and name not in SHOWN_AS.values()]
     offer(METHODS, chosen)
     return tuple(chosen)
 

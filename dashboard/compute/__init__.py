@@ -32,10 +32,12 @@ from dashboard.compute.catalogue import (
 )
 from dashboard.compute.exporting import as_csv, as_graphml, as_json, as_python
 from dashboard.compute.learning import (
+    PAPER,
+    STARTS,
     Scores,
-    Stability,
     Step,
     Timed,
+    agreement_of,
     all_scores,
     baseline,
     is_learnt,
@@ -43,9 +45,8 @@ from dashboard.compute.learning import (
     learnt,
     methods_for,
     said_by,
-    seeded,
-    stability_of,
     trust_of,
+    try_starts,
 )
 from dashboard.compute.picturing import COLOURS, Drawn, drawn, mask_on, weighed
 from dashboard.compute.prototyping import (
@@ -64,7 +65,9 @@ from dashboard.compute.prototyping import (
 )
 from dashboard.compute.requests import (
     LINK_CLASSES,
+    MASK,
     SMILES_DATASETS,
+    VERIFIED,
     Request,
     TargetFacts,
     asked_class,
@@ -82,17 +85,29 @@ from dashboard.compute.requests import (
 )
 from dashboard.compute.warming import warm_up
 from explainer_core import ExplainConfig, Explanation, Prototype
+from explainer_core.config import AUTO
 from explainer_core.device import use_one_thread
-from explainer_core.trust import Trust
+from explainer_core.trust import Agreement, SizePoint, Trust
+from explainer_core.verdict import CARRIES, DEFAULT, MOSTLY, NOT_ENOUGH, Verdict
 
 use_one_thread()
 
 __all__ = [
     "AMONG",
+    "AUTO",
+    "CARRIES",
     "COLOURS",
+    "DEFAULT",
     "LINK_CLASSES",
+    "MASK",
+    "MOSTLY",
+    "NOT_ENOUGH",
+    "PAPER",
     "PER_PAGE",
     "SMILES_DATASETS",
+    "STARTS",
+    "VERIFIED",
+    "Agreement",
     "Card",
     "ClassRequest",
     "DataUnavailable",
@@ -107,11 +122,13 @@ __all__ = [
     "Request",
     "Scores",
     "Sieve",
-    "Stability",
+    "SizePoint",
     "Step",
     "TargetFacts",
     "Timed",
     "Trust",
+    "Verdict",
+    "agreement_of",
     "all_cards",
     "all_scores",
     "as_csv",
@@ -156,17 +173,16 @@ __all__ = [
     "prototype_of_class",
     "prototype_picture",
     "said_by",
-    "seeded",
     "shelf",
     "sifted",
     "size_of",
     "sizes",
     "skeleton",
-    "stability_of",
     "target_facts",
     "target_name",
     "titled",
     "trust_of",
+    "try_starts",
     "warm_up",
     "weighed",
     "with_label",

@@ -3,7 +3,7 @@
 import networkx as nx
 
 from dashboard.compute.learning import learnt
-from dashboard.compute.requests import Request, asked_class, graph_of
+from dashboard.compute.requests import VERIFIED, Request, asked_class, graph_of
 from explainer_core import ExplainConfig
 
 
@@ -12,7 +12,7 @@ def as_json(request: Request) -> str:
 
 
 def as_csv(request: Request) -> str:
-    """Every directed edge with its names and weight, heaviest first; `kept` marks G_S."""
+    """Every directed edge with its names, its score and the mask behind it, heaviest first; `kept` marks G_S."""
     explanation, graph = learnt(request).explanation, graph_of(request)
     table = explanation.to_pandas()
     kept = set(explanation.subgraph().edges)
@@ -60,7 +60,8 @@ def as_python(request: Request) -> str:
     if request.kind == "smiles":
         data = f"xc.molecule_from_smiles({request.place!r})"
     asked = asked_class(request)
-    wanted = "" if asked == "predicted" else f", target_class={asked!r}"
+    wanted = "" if request.method == VERIFIED else f', method="{request.method}"'
+    wanted += "" if asked == "predicted" else f", target_class={asked!r}"
     return "\n".join(
         [
             "import explainer_core as xc",

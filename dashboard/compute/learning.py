@@ -1,7 +1,8 @@
-"""Explanations: learnt while one watches, the baselines beside them, and how far each can be trusted."""
+"""Explanations: found while one watches, the baselines beside them, and how far each can be trusted."""
 
 import math
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,22 +10,25 @@ import numpy as np
 
 import explainer_core as xc
 from dashboard.compute.catalogue import all_cards
-from dashboard.compute.requests import Request, asked_class, graph_of, network, skeleton, subject
+from dashboard.compute.requests import MASK, VERIFIED, Request, asked_class, graph_of, network, skeleton, subject
 from dashboard.compute.shelf import Shelf
 from explainer_core import ExplainConfig, Explanation
-from explainer_core.metrics import Faithfulness, edge_auc, faithfulness, stability
-from explainer_core.trust import Trust, flips, trust, with_size
+from explainer_core.metrics import Faithfulness, agreement, edge_auc, faithfulness
+from explainer_core.trust import STARTS, Agreement, Trust, trust, with_size
 
-STABILITY_SEEDS = 10
 WATCHED = 30  # how often a run reports while it learns
-# Read off a finished run without learning anything again, so they are no part of what it is filed under.
-READ_OFF = ("k_m", "k_m_unit", "k_f", "connected", "refine")
+WATCHED_START = 5  # and one of the other starts
+PAPER = "paper"  # the mask with the settings of the paper, as a method beside the others
+# Read off a finished run without learning or searching again, so they are no part of what it is filed under.
+READ_OFF = ("k_m", "k_m_unit", "k_f")
 
-_LEARNT: Shelf["Timed"] = Shelf(32)
+_FOUND: Shelf["Timed"] = Shelf(48)
 _BASELINES: Shelf["Timed"] = Shelf(128)
 _SIZED: Shelf[Explanation] = Shelf(64)
 _SCORES: Shelf[tuple] = Shelf(128)
 _TRUST: Shelf[Trust] = Shelf(64)
+_STARTS: Shelf[Explanation] = Shelf(64)
+_AGREEMENTS: Shelf[Agreement] = Shelf(64)
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class Step:
     number: int
     total: int
     edge_weight: np.ndarray
+    searching: bool = False  # the mask is learnt; now the network is asked about it and other proposals
 
 
 @dataclass(frozen=True)
@@ -54,47 +59,48 @@ class Scores:
     judged: Faithfulness
 
 
-@dataclass(frozen=True)
-class Stability:
-    """How much the seeds agree, and the pairs on which they do not."""
-
-    share: float
-    seeds: int
-    flips: tuple[tuple[int, int], ...]
-
-
 def _filed(request: Request) -> Request:
     """The request without what is read off afterwards."""
     default = ExplainConfig()
-    plain = {name: getattr(default, name) for name in READ_OFF} | {"refine": False}
+    plain = {name: getattr(default, name) for name in READ_OFF}
     return replace(request, config=replace(request.config, **plain), target_class=asked_class(request))
 
 
 def is_learnt(request: Request) -> bool:
-    return _LEARNT.find(_filed(request)) is not None
+    return _FOUND.find(_filed(request)) is not None
 
 
 def learn(request: Request) -> Iterator[Step]:
-    """Runs GNNExplainer and files the result at the end; leaving the loop leaves nothing behind."""
+    """Runs the request's method and files the result at the end; leaving the loop leaves nothing behind.
+
+    The verified search starts from the mask, so that one run gives both; a mask is found without the search.
+    """
     filed = _filed(request)
     whole, target = subject(filed)
-    model, config = network(filed.dataset, filed.model), filed.config
+    model, config = network(filed.dataset, filed.model), request.config
     every = max(1, config.steps // WATCHED)
+    asked = {"target_class": filed.target_class, "every": every}
     began, last = time.perf_counter(), None
-    for last in xc.explain_steps(model, whole, target, config, target_class=filed.target_class, every=every):
+    for last in xc.explain_steps(model, whole, target, config, request.method, **asked):
         yield Step(last.number, config.steps, last.edge_weight)
-    explanation = last.explanation()
-    _LEARNT.keep(filed, Timed(explanation, time.perf_counter() - began))
+    learnt_in = time.perf_counter() - began
+    if request.method == VERIFIED:
+        yield Step(last.number, config.steps, last.edge_weight, searching=True)
+    found = last.explanation()
+    _FOUND.keep(filed, Timed(found, time.perf_counter() - began))
+    if request.method == VERIFIED:
+        mask = replace(found, method=MASK, table=(), verdict=None)
+        _FOUND.keep(replace(filed, method=MASK), Timed(mask, learnt_in))
 
 
 def learnt(request: Request) -> Timed:
-    """The finished run, cut to the request's K_M; learns it now if it has left the shelf."""
+    """The finished run, cut to the request's K_M; runs it now if it has left the shelf."""
     filed = _filed(request)
-    timed = _LEARNT.find(filed)
+    timed = _FOUND.find(filed)
     if timed is None:
         for _ in learn(request):
             pass
-        timed = _LEARNT.find(filed)
+        timed = _FOUND.find(filed)
     return Timed(
         _SIZED.find_or_make(replace(request, target_class=filed.target_class), lambda: _sized(request, timed)),
         timed.seconds,
@@ -102,16 +108,16 @@ def learnt(request: Request) -> Timed:
 
 
 def _sized(request: Request, timed: Timed) -> Explanation:
-    config, whole = request.config, subject(request)[0]
-    raw = replace(timed.explanation, config=replace(timed.explanation.config, refine=config.refine, k_f=config.k_f))
-    return with_size(
-        network(request.dataset, request.model),
-        whole,
-        raw,
-        config.k_m,
-        k_m_unit=config.k_m_unit,
-        connected=config.connected,
-    )
+    config, found = request.config, timed.explanation
+    if found.verdict is not None and found.config == config:
+        return found
+    return _cut(request, replace(found, config=replace(found.config, k_f=config.k_f)))
+
+
+def _cut(request: Request, found: Explanation) -> Explanation:
+    """The same weights and the same search at the request's K_M, judged there."""
+    model, whole = network(request.dataset, request.model), subject(request)[0]
+    return with_size(model, whole, found, request.config.k_m, k_m_unit=request.config.k_m_unit)
 
 
 def attention_model(request: Request) -> str | None:
@@ -126,26 +132,35 @@ def attention_model(request: Request) -> str | None:
 
 
 def methods_for(request: Request) -> tuple[str, ...]:
-    """The methods that can explain this prediction."""
+    """The methods that can explain this prediction, the paper's settings among them."""
     without = () if attention_model(request) else ("attention",)
-    return tuple(name for name in xc.METHODS if name not in without)
+    own, rest = [name for name in xc.METHODS if name in (VERIFIED, MASK)], [*xc.METHODS]
+    return (*own, PAPER, *(name for name in rest if name not in (*own, *without)))
 
 
 def said_by(request: Request, method: str) -> Timed:
-    """What a method says of the prediction; all of them speak of the same edges."""
-    return learnt(request) if method == "gnnexplainer" else baseline(request, method)
+    """What a method says of the prediction; all of them speak of the same edges, and keep as much as is shown."""
+    return learnt(request) if method == request.method else baseline(request, method)
 
 
 def baseline(request: Request, method: str) -> Timed:
-    """Another method's explanation of the same prediction, on the same edges."""
-    filed = _filed(request)
-    timed = _BASELINES.find_or_make((filed, method), lambda: _explained_by(filed, method))
-    config = replace(request.config, refine=False)
-    return replace(timed, explanation=replace(timed.explanation, config=config))
+    """Another method's explanation of the same prediction, on the same edges and of the size that is shown."""
+    filed = replace(_filed(request), method=method)
+    asked = replace(filed, config=_paper(request) if method == PAPER else replace(filed.config, k_m=1))
+    timed = _BASELINES.find_or_make(asked, lambda: _explained_by(asked))
+    size = learnt(request).explanation.size
+    config = replace(asked.config, k_m=size, k_m_unit=request.config.k_m_unit, k_f=request.config.k_f)
+    return replace(timed, explanation=replace(timed.explanation, config=config, size=size, verdict=None))
 
 
-def _explained_by(request: Request, method: str) -> Timed:
+def _paper(request: Request) -> ExplainConfig:
+    """The published settings on the same sample of the same neighbourhood; K_M is read off afterwards."""
+    return ExplainConfig.paper(k_m=1, seed=request.config.seed, max_edges=request.config.max_edges)
+
+
+def _explained_by(request: Request) -> Timed:
     whole, target = subject(request)
+    method = MASK if request.method == PAPER else request.method
     model = attention_model(request) if method == "attention" else request.model
     began = time.perf_counter()
     found = xc.explain(
@@ -182,9 +197,17 @@ def _scores(request: Request, explanations: Sequence[tuple[str, Timed]]) -> list
     found = [replace(timed.explanation, **asked) for _, timed in explanations]
     judged = faithfulness(network(request.dataset, request.model), whole, found)
     return [
-        Scores(method, timed.seconds, _auc(request, each), verdict)
-        for (method, timed), each, verdict in zip(explanations, found, judged, strict=True)
+        Scores(method, timed.seconds, _auc(request, each), _as_in_verdict(each, figures))
+        for (method, timed), each, figures in zip(explanations, found, judged, strict=True)
     ]
+
+
+def _as_in_verdict(explanation: Explanation, judged: Faithfulness) -> Faithfulness:
+    """The figures of the verdict, where there is one: what the page says twice must be one number to the last digit."""
+    said = explanation.verdict
+    if said is None:
+        return judged
+    return replace(judged, full=said.full, kept=said.alone, without=said.without, keeps_class=said.keeps_class)
 
 
 def _auc(request: Request, explanation: Explanation) -> float | None:
@@ -195,27 +218,75 @@ def _auc(request: Request, explanation: Explanation) -> float | None:
 
 
 def trust_of(request: Request) -> Trust:
-    """Whether the kept subgraph carries the prediction, for every size, and what the empty graph would say."""
+    """What every other size would give, and what the network says of the empty graph and of the truth alone."""
+    return _TRUST.find_or_make(request, lambda: _trust(request))
+
+
+def _trust(request: Request) -> Trust:
     explanation, whole = learnt(request).explanation, subject(request)[0]
-    model = network(request.dataset, request.model)
-    return _TRUST.find_or_make(request, lambda: trust(model, whole, explanation, request.config.k_m))
+    found = trust(network(request.dataset, request.model), whole, explanation)
+    said = explanation.verdict
+    curve = tuple(
+        replace(point, alone=said.alone, without=said.without, keeps_class=said.keeps_class)
+        if point.size == explanation.size
+        else point
+        for point in found.curve
+    )
+    return replace(
+        found, curve=curve, faithfulness=_as_in_verdict(explanation, found.faithfulness), empty_probability=said.empty
+    )
 
 
-def seeded(request: Request) -> Request:
-    """The same request run from several starts, to see whether they agree."""
-    seeds = request.config.seeds if request.config.seeds > 1 else STABILITY_SEEDS
-    return replace(request, config=replace(request.config, seeds=seeds))
+# Other starts
 
 
-def stability_of(request: Request) -> Stability:
-    """How stable the kept edges are over seeds; each seed is cut as it was learnt."""
-    unrefined = replace(request, config=replace(request.config, refine=False))
-    explanation = learnt(seeded(unrefined)).explanation
-    k_m = request.config.k_m
-    return Stability(stability(explanation, k_m), seeded(request).config.seeds, tuple(sorted(flips(explanation, k_m))))
+def try_starts(request: Request) -> Iterator[tuple[int, int]]:
+    """Explains the same target from other starts, one after another; yields how many are done, and of how many.
+
+    Each is kept as it ends: whoever comes back goes on where the last one left.
+    """
+    for start in range(1, STARTS):
+        key = _start(request, start)
+        if _STARTS.find(key) is not None:
+            continue
+        whole, target = subject(key)
+        model, finish = network(key.dataset, key.model), None
+        config = replace(key.config, k_m=request.config.k_m, k_m_unit=request.config.k_m_unit)
+        asked = {"target_class": key.target_class, "every": max(1, config.steps // WATCHED_START)}
+        for step in xc.explain_steps(model, whole, target, config, key.method, **asked):
+            yield start, STARTS
+            finish = step.explanation
+        _STARTS.keep(key, replace(finish(), snapshots=(), history={}))
+
+
+def _start(request: Request, start: int) -> Request:
+    """What another start is filed under; G_S does not depend on the features."""
+    filed = _filed(request)
+    seed = filed.config.seed + start * filed.config.seeds
+    return replace(filed, config=replace(filed.config, seed=seed, features="none"))
+
+
+def agreement_of(request: Request) -> Agreement | None:
+    """How much the G_S of other starts overlap with what is shown; None until all of them were tried."""
+    found = [_STARTS.find(_start(request, start)) for start in range(1, STARTS)]
+    if any(each is None for each in found):
+        return _AGREEMENTS.find(request)
+    return _AGREEMENTS.find_or_make(request, lambda: _agreement(request, found))
+
+
+def _agreement(request: Request, others: Sequence[Explanation]) -> Agreement:
+    config = request.config
+    shown = [learnt(request).explanation.subgraph()]
+    for other in others:
+        same = (other.config.k_m, other.config.k_m_unit) == (config.k_m, config.k_m_unit)
+        # a copy, so that what it works out on the way does not stay on the shelf
+        shown.append((replace(other) if same else _cut(request, other)).subgraph())
+    counts = Counter(edge for subgraph in shown for edge in subgraph.edges)
+    kept_by = {edge: count / len(shown) for edge, count in sorted(counts.items())}
+    return Agreement(agreement(shown), len(shown), kept_by)
 
 
 def clear() -> None:
     """Forgets everything; tests start from nothing."""
-    for shelf in (_LEARNT, _BASELINES, _SIZED, _SCORES, _TRUST):
+    for shelf in (_FOUND, _BASELINES, _SIZED, _SCORES, _TRUST, _STARTS, _AGREEMENTS):
         shelf.clear()

@@ -10,6 +10,7 @@ from explainer_core.predictions import Predictions, predictions
 from explainer_core.pretrained import find_card, load_weights
 
 LINK_CLASSES = ("not joined", "joined")
+VERIFIED, MASK = "verified", "gnnexplainer"  # the methods the main picture can show
 SMILES_DATASETS = ("mutagenicity", "molecules")  # the networks read what molecule_from_smiles makes
 
 _DATA: Shelf[Graph | GraphSet] = Shelf(4)  # REDDIT-BINARY alone has a million edges
@@ -31,6 +32,7 @@ class Request:
     place: int | tuple[int, int] | str
     target_class: int | str = "predicted"  # or "true", "distribution", or a class number
     config: ExplainConfig = field(default_factory=ExplainConfig)
+    method: str = VERIFIED  # what the main picture shows
 
 
 @dataclass(frozen=True)
@@ -130,12 +132,13 @@ def _ground(whole: Graph | GraphSet) -> list[bool]:
 
 def skeleton(request: Request) -> Explanation:
     """The computation graph and the prediction, with nothing learnt: what can be drawn at once."""
-    config = ExplainConfig(max_edges=request.config.max_edges, seed=request.config.seed)  # what sampling depends on
-    bare = replace(request, target_class="predicted", config=config)
+    # what sampling depends on; one size is judged instead of all
+    config = ExplainConfig(max_edges=request.config.max_edges, seed=request.config.seed, k_m=1)
+    bare = replace(request, target_class="predicted", config=config, method="proximity")
 
     def make() -> Explanation:
         whole, target = subject(bare)
-        return xc.explain(network(bare.dataset, bare.model), whole, target, bare.config, "proximity")
+        return xc.explain(network(bare.dataset, bare.model), whole, target, bare.config, bare.method)
 
     return _SKELETONS.find_or_make(bare, make)
 

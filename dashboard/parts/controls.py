@@ -11,8 +11,8 @@ from dashboard.explaining_words import LABELS
 from dashboard.plain_text import sentence
 
 SETTINGS = {setting.name: setting for setting in fields(compute.ExplainConfig)}
-REGULARISATION = ("size", "entropy", "feat_size", "feat_entropy", "laplacian")
-RUN = ("steps", "learning_rate", "seeds", "seed", "feature_fill", "direction")
+REGULARISATION = ("necessity", "size", "entropy", "feat_size", "feat_entropy", "laplacian")
+RUN = ("steps", "learning_rate", "seeds", "seed", "features", "feature_fill", "direction")
 FINE = ("k_m_unit", "connected", "refine", "feature_mask", "size_start", "temperature", "start", "max_edges")
 BOXES = ("learning_rate", "seed", "max_edges")  # ranges too wide for a slider
 RANDOM_TITLES = {"all": "Any", "wrong": "A wrong one", "motif": "In a motif"}
@@ -139,25 +139,46 @@ def choose_class(class_names: tuple[str, ...], complain: Complain) -> int | str:
     return chosen
 
 
-def choose_sizes(request: compute.Request, complain: Complain) -> compute.ExplainConfig:
-    """All settings as the address has them, and the two sliders that everybody uses."""
-    config = state.config_from_address(request.dataset, complain)
-    default = state.default_config(request.dataset)
-    knob("k_m", config, default, compute.size_of(request)[config.k_m_unit])
+def choose_features_kept(request: compute.Request, config: compute.ExplainConfig) -> None:
     if compute.features_vary(request):
-        knob("k_f", config, default, compute.num_features(request))
-    return config
+        knob("k_f", config, state.default_config(request.dataset), compute.num_features(request))
+
+
+def choose_size(k_m: int | str, largest: int | None, found: int | None) -> None:
+    """K_M. While it is "auto" the slider stands at the size that was `found`, and moving it makes it a number; with
+    nothing found yet there is only the toggle."""
+    setting, auto = SETTINGS[state.K_M], k_m == compute.AUTO
+    shown = found if auto else k_m
+    state.offer(state.K_M_AUTO, auto)
+    if shown is not None:
+        _widget(setting, shown, largest)
+    usual = compute.ExplainConfig.paper().k_m
+    st.toggle(
+        "Find the size (auto)",
+        key=state.K_M_AUTO,
+        on_change=state.auto_taken,
+        args=(usual if shown is None else shown,),
+        help="The smallest part that is nearly as good as any. Moving the slider chooses a size instead.",
+    )
 
 
 def choose_the_rest(dataset: str, config: compute.ExplainConfig) -> None:
     """The other knobs. Drawn late: there are many, they are folded away, and their values are in the address anyway."""
     default = state.default_config(dataset)
+    st.button(
+        "As in the paper",
+        on_click=state.as_in_the_paper,
+        args=(dataset,),
+        icon=":material/article:",
+        width="stretch",
+        help="Every setting as published in 2019, and the mask that is learnt so.",
+    )
     for title, names in (("Regularisation", REGULARISATION), ("How it runs", RUN), ("Finer points", FINE)):
         with st.expander(title):
             for name in names:
                 knob(name, config, default)
     if any(getattr(config, name) != getattr(default, name) for name in SETTINGS):
-        st.button("Reset all settings", on_click=state.reset, args=tuple(SETTINGS), width="stretch")
+        st.button("Reset all settings", on_click=state.reset, args=(*SETTINGS, state.SHOWN), width="stretch")
 
 
 def knob(name: str, config: compute.ExplainConfig, default: compute.ExplainConfig, largest: int | None = None) -> None:
@@ -180,7 +201,13 @@ def knob(name: str, config: compute.ExplainConfig, default: compute.ExplainConfi
 def _widget(setting: Field, value, largest: int | None) -> None:
     assert setting.default is not MISSING
     rule, name = setting.metadata, setting.name
-    common = {"label": LABELS[name], "key": name, "on_change": state.taken, "args": (name,), "help": rule["help"]}
+    common = {
+        "label": LABELS[name],
+        "key": name,
+        "on_change": state.setting_taken,
+        "args": (name,),
+        "help": rule["help"],
+    }
     if rule["choices"]:
         state.offer(name, value)
         st.selectbox(**common, options=rule["choices"], format_func=lambda choice: choice.replace("_", " "))

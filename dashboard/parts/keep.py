@@ -17,7 +17,8 @@ class Shown:
     title: str
     sentences: tuple[str, ...]
     picture: Picture
-    panels: tuple[Panel, ...]  # GNNExplainer first
+    panels: tuple[Panel, ...]  # the main picture first
+    size: int  # K_M as asked for, or as it was found
     features: dict[str, list[tuple[str, float]]]  # method: (feature, weight from 0 to 1)
 
 
@@ -35,7 +36,7 @@ def export_button(choice: state.Choice, shown: Shown) -> None:
             ("HTML page, opens offline", "html", "text/html", lambda: page(choice, shown)),
             ("JSON, all numbers", "json", "application/json", lambda: compute.as_json(request)),
             ("GraphML, for Gephi or Cytoscape", "graphml", "application/xml", lambda: compute.as_graphml(request)),
-            ("CSV, edges by weight", "csv", "text/csv", lambda: compute.as_csv(request)),
+            ("CSV, edges by score", "csv", "text/csv", lambda: compute.as_csv(request)),
         )
         for label, ending, mime, make in files:
             st.download_button(
@@ -56,6 +57,8 @@ def page(choice: state.Choice, shown: Shown) -> str:
     config, default = choice.request.config.to_dict(), compute.ExplainConfig()
     told = [name for name, value in config.items() if name in ("k_m", "k_f") or value != getattr(default, name)]
     settings = {LABELS[name]: config[name] for name in told}
+    if config["k_m"] == compute.AUTO:
+        settings[LABELS["k_m"]] = f"{shown.size}, found (auto)"
     return standalone.html(
         shown.title, shown.sentences, shown.picture, shown.panels, features=shown.features, settings=settings
     )

@@ -19,10 +19,10 @@ Explanations = Sequence[tuple[str, compute.Explanation]]  # (method, what it say
 
 @dataclass(frozen=True)
 class Remark:
-    """A sentence about an explanation; `good` is None where it is not known yet."""
+    """A sentence about an explanation."""
 
     icon: str  # a name from Material Symbols
-    good: bool | None
+    colour: str  # a name Streamlit knows
     text: str
 
 
@@ -54,29 +54,39 @@ def _bars(facts: compute.TargetFacts) -> str:
     return f'<div class="bars" role="img" aria-label="Probability of each class">{"".join(rows)}</div>'
 
 
+def headline(request: compute.Request, facts: compute.TargetFacts, explanation: compute.Explanation) -> Remark:
+    """What the network says of the part that is shown."""
+    kept, unit, said = explanation.subgraph(), request.config.k_m_unit, explanation.verdict
+    count = len(kept.nodes if unit == "nodes" else kept.edges)
+    return Remark(
+        *explaining_words.LEVELS[said.level], explaining_words.verdict(facts, said, count, unit, request.kind)
+    )
+
+
+def in_markdown(remark: Remark) -> str:
+    return f":{remark.colour}[:material/{remark.icon}:] {for_markdown(remark.text)}"
+
+
 def remarks(
-    request: compute.Request,
     facts: compute.TargetFacts,
-    scores: compute.Scores,
+    explanation: compute.Explanation,
     trust: compute.Trust,
-    stability: compute.Stability | None,
-    drawn_flips: int,
+    agreement: compute.Agreement | None,
+    drawn_unstable: int,
 ) -> tuple[Remark, ...]:
-    """Whether the kept part is enough, whether other seeds agree, and what to beware of."""
-    enough = explaining_words.verdict(facts, scores, request.config.k_m, request.config.k_m_unit, request.kind)
-    said = [Remark("check_circle" if scores.judged.keeps_class else "help", scores.judged.keeps_class, enough)]
-    if stability is None:
-        said.append(Remark("hourglass_empty", None, f"Trying {compute.seeded(request).config.seeds} other starts …"))
+    """Whether other starts agree, and what to beware of."""
+    if agreement is None:
+        starts = Remark("hourglass_empty", "gray", f"Trying {compute.STARTS} other starts …")
     else:
-        word, sentence = explaining_words.stability_badge(stability, drawn_flips)
-        said.append(Remark("casino", word == "stable", sentence))
-    return (*said, *(Remark("lightbulb", False, text) for text in explaining_words.beware(facts, trust)))
+        word, sentence = explaining_words.agreement_badge(agreement, drawn_unstable)
+        starts = Remark("casino", "green" if word == "stable" else "orange", sentence)
+    warnings = explaining_words.beware(facts, explanation.verdict, trust)
+    return (starts, *(Remark("lightbulb", "orange", text) for text in warnings))
 
 
 def show_remarks(said: Sequence[Remark]) -> None:
     for remark in said:
-        colour = {True: "green", False: "orange", None: "gray"}[remark.good]
-        st.markdown(f":{colour}[:material/{remark.icon}:] {for_markdown(remark.text)}")
+        st.markdown(in_markdown(remark))
 
 
 def show_features(request: compute.Request, explanations: Explanations) -> None:
@@ -86,22 +96,35 @@ def show_features(request: compute.Request, explanations: Explanations) -> None:
         return
     names, k_f = compute.feature_names(request), request.config.k_f
     weighed = [(method, each) for method, each in explanations if each.feature_weight is not None]
+    if not weighed:
+        st.caption("No method here weighs features.")
+        return
     columns = feature_columns([each for _, each in weighed], k_f)
-    rows = [
-        figures.FeatureRow(
-            explaining_words.METHODS[method],
-            each.feature_weight[columns].tolist(),
-            frozenset(np.flatnonzero(np.isin(columns, each.top_features(k_f))).tolist()),
-        )
-        for method, each in weighed
-    ]
+    rows = [_feature_row(method, each, columns, k_f) for method, each in weighed]
     st.plotly_chart(
-        figures.features(rows, [names[i] for i in columns]),
+        figures.features(rows, [names[i] for i in columns], dark=st.context.theme.type == "dark"),
         config=figures.STILL,
-        key="features",
+        key="feature_chart",
         alt="How much each method makes of each feature",
     )
-    st.caption("Dots mark the features each method keeps (K_F). Every row is scaled to its largest weight.")
+    first = weighed[0][1]
+    hollow = any(row.kept & row.absent for row in rows)
+    st.caption(for_markdown(explaining_words.features_caption(first.feature_weight.tolist(), k_f, hollow)))
+
+
+def _feature_row(method: str, explanation: compute.Explanation, columns: np.ndarray, k_f: int) -> figures.FeatureRow:
+    """One method's weights. Where features were hidden one by one, those that made no difference weigh nothing."""
+    weights, kept = explanation.feature_weight[columns], np.isin(columns, explanation.top_features(k_f))
+    absent = np.zeros(len(columns), dtype=bool)
+    if explanation.feature_absent is not None:
+        telling = weights >= explaining_words.TIED
+        weights, kept, absent = np.where(telling, weights, 0.0), kept & telling, explanation.feature_absent[columns]
+    return figures.FeatureRow(
+        explaining_words.METHODS[method],
+        weights.tolist(),
+        frozenset(np.flatnonzero(kept).tolist()),
+        frozenset(np.flatnonzero(absent).tolist()),
+    )
 
 
 def strongest_features(request: compute.Request, explanations: Explanations) -> dict[str, list[tuple[str, float]]]:
@@ -113,23 +136,32 @@ def strongest_features(request: compute.Request, explanations: Explanations) -> 
         top = each.top_features(request.config.k_f)
         largest = max((float(each.feature_weight[i]) for i in top), default=0.0) or 1.0
         if top:
-            found[explaining_words.METHODS[method]] = [(names[i], float(each.feature_weight[i]) / largest) for i in top]
+            found[explaining_words.METHODS[method]] = [
+                (names[i] + _if_absent(each, i), float(each.feature_weight[i]) / largest) for i in top
+            ]
     return found
 
 
-def show_sizes(facts: compute.TargetFacts, trust: compute.Trust, k_m: int, kind: str) -> None:
-    """The probability from the kept part alone, for every size."""
+def _if_absent(explanation: compute.Explanation, feature: int) -> str:
+    return " (absent)" if explanation.feature_absent is not None and explanation.feature_absent[feature] else ""
+
+
+def show_sizes(facts: compute.TargetFacts, trust: compute.Trust, size: int, kind: str) -> None:
+    """What every size would give: alone, and without it."""
     asked = facts.predicted if facts.explained is None else facts.explained
     name = facts.class_names[asked]
+    curve = [(point.size, point.alone, point.without) for point in trust.curve]
     st.plotly_chart(
         figures.over_size(
-            trust.curve, k_m, facts.probabilities[asked], name, explaining_words.whole_of(kind).removeprefix("the ")
+            curve, size, facts.probabilities[asked], name, explaining_words.whole_of(kind).removeprefix("the ")
         ),
         config=figures.STILL,
         key="over_size",
-        alt="Probability of the explained class from the kept part alone, for every size K_M",
+        alt="Probability of the explained class from the kept part alone and without it, for every size K_M",
     )
-    st.caption(for_markdown(f"Probability of “{name}” from the kept part (G_S) alone, by its size K_M."))
+    st.caption(
+        for_markdown(f"Probability of “{name}” by the size K_M. Blue: the kept part alone. Grey: all without it.")
+    )
 
 
 def feature_columns(explanations: Sequence[compute.Explanation], k_f: int) -> np.ndarray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import compute, drawing, explaining_words, state, wording
 from dashboard.graph_view import network_view
@@ -19,6 +20,7 @@ from dashboard.plain_text import for_markdown, sentence
 
 PAGE = "explain"
 TALL, LOW = 400, 280  # heights of the large and of the small pictures, in pixels
+ROW = {"vertical_alignment": "center", "horizontal_alignment": "distribute", "gap": "small"}
 PATIENCE = 0.8  # seconds a run may take before it is shown while it learns
 BREATH = 0.3  # seconds between two pictures of a mask that is being learnt
 FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)  # what bad data, weights or a full memory raise
@@ -56,7 +58,7 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
     if kind == "smiles" and (problem := compute.problem_with(place)):
         st.error(sentence(problem))
         kind, place = state.usual_target(card)  # something to look at, and the way back to it
-    choice = choose(compute.Request(card.dataset, card.model, kind, place), complaints)
+    choice, size_place = choose(compute.Request(card.dataset, card.model, kind, place), complaints)
     controls.show_complaints(complaints)
     request = choice.request
     facts = compute.target_facts(request)
@@ -64,6 +66,7 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
     heading, buttons = st.columns([5, 2], gap="small")
     with heading:
         verdict.show_prediction(title, facts)
+    line = show_headline(request, facts)
     drawing_ = compute.drawn(request, choice.colour, everything=choice.everything)
     left, right = st.columns(2, gap="medium")
     with left:
@@ -71,43 +74,56 @@ def explain(info: compute.DatasetInfo, card: compute.Card, complaints: list[str]
         below = st.container()
     the_rest = cache(partial(show_the_rest, request))  # once, after the picture or when the picture takes long
     with right:
-        if not learn_in_sight(request, drawing_, the_rest):
+        beside_switch = show_switch()
+        ready = learn_in_sight(request, drawing_, the_rest, beside_switch)
+        if not ready:
+            show_size(size_place, request, None)
+            line.empty()
             return
-        stability = compute.stability_of(request) if compute.is_learnt(compute.seeded(request)) else None
-        own = find_answers(request, drawing_, ["gnnexplainer"], stability)[0]
-        show_why(card, request, facts, drawing_, own.panel)
+        agreement = compute.agreement_of(request)
+        said = verdict.headline(request, facts, compute.learnt(request).explanation)
+        line.markdown(verdict.in_markdown(said))
+        own = find_answers(request, drawing_, [request.method], agreement)[0]
+        show_why(card, request, facts, drawing_, own)
+        offer_replay(request, beside_switch)
     # the picture stands before all that follows is worked out
+    show_size(size_place, request, own.explanation.size)
     the_rest()
     trust = compute.trust_of(request)
-    remarks = verdict.remarks(request, facts, own.scores, trust, stability, len(own.panel.flips))
+    remarks = verdict.remarks(facts, own.explanation, trust, agreement, len(own.panel.flips))
     with below:
         verdict.show_remarks(remarks)
     others = find_answers(request, drawing_, choice.methods)
     show_others(card, choice, drawing_, [other.panel for other in others])
     verdict.show_class_beside(request, facts, own.explanation)
     explanations = [(answer.method, answer.explanation) for answer in (own, *others)]
-    show_features_and_trust(request, facts, explanations, trust)
+    show_features_and_trust(request, facts, explanations, trust, own.explanation.size)
     shown = Shown(
         title=title,
-        sentences=tuple(explaining_words.sentences(facts, [remark.text for remark in remarks])),
+        sentences=tuple(explaining_words.sentences(facts, [remark.text for remark in (said, *remarks)])),
         picture=drawing_.picture,
         panels=(own.panel, *(other.panel for other in others)),
+        size=own.explanation.size,
         features=verdict.strongest_features(request, explanations),
     )
     with buttons, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
         share_button(choice)
         export_button(choice, shown)
-    show_stability_later(request)
+    show_agreement_later(request)
 
 
-def choose(request: compute.Request, complaints: list[str]) -> state.Choice:
-    """What the rest of the sidebar and the address say of it."""
+def choose(request: compute.Request, complaints: list[str]) -> tuple[state.Choice, DeltaGenerator]:
+    """What the rest of the sidebar and the address say of it, and the place for K_M, whose slider stands at a size that
+    is only known with the explanation."""
     with st.sidebar:
         class_names = compute.target_facts(request).class_names
         target_class = controls.choose_class(class_names, complaints.append)
-        config = controls.choose_sizes(request, complaints.append)
-    request = replace(request, target_class=target_class, config=config)
-    return state.Choice(
+        config = state.config_from_address(request.dataset, complaints.append)
+        size_place = st.container()
+        controls.choose_features_kept(request, config)
+    method = state.method_from_address(complaints.append)
+    request = replace(request, target_class=target_class, config=config, method=method)
+    choice = state.Choice(
         request=request,
         methods=state.methods_from_address(compute.methods_for(request), complaints.append),
         colour=state.one_of(state.COLOUR, tuple(compute.COLOURS), "predicted", complaints.append),
@@ -115,6 +131,22 @@ def choose(request: compute.Request, complaints: list[str]) -> state.Choice:
         layout=state.one_of(state.LAYOUT, state.LAYOUTS, state.LAYOUTS[0], complaints.append),
         everything=state.address(state.EVERYTHING) == "True",
     )
+    return choice, size_place
+
+
+def show_size(place: DeltaGenerator, request: compute.Request, found: int | None) -> None:
+    config = request.config
+    with place:
+        controls.choose_size(config.k_m, compute.size_of(request)[config.k_m_unit], found)
+
+
+def show_headline(request: compute.Request, facts: compute.TargetFacts) -> DeltaGenerator:
+    """The line for the verdict. It has something to say from the start, so that nothing below it moves."""
+    with st.container(key="headline"):
+        if compute.is_learnt(request):
+            known = verdict.headline(request, facts, compute.learnt(request).explanation)
+            return st.markdown(verdict.in_markdown(known))
+        return st.markdown(":gray[:material/hourglass_empty:] Looking for the part that carries the prediction …")
 
 
 # Left: where the target is
@@ -122,7 +154,7 @@ def choose(request: compute.Request, complaints: list[str]) -> state.Choice:
 
 def show_surroundings(card: compute.Card, choice: state.Choice, drawing_: compute.Drawn) -> None:
     near = state.VIEWS[0]
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
+    with st.container(horizontal=True, key="where", **ROW):
         st.segmented_control(
             "Where to click",
             state.VIEWS,
@@ -173,8 +205,41 @@ def show_the_rest(request: compute.Request) -> None:
         controls.choose_the_rest(request.dataset, request.config)
 
 
-def learn_in_sight(request: compute.Request, drawing_: compute.Drawn, meanwhile: Callable[[], None]) -> bool:
-    """Learns the mask if need be, and shows it forming where that takes long; False if the user stopped it.
+def show_switch() -> DeltaGenerator:
+    """Which explanation the picture shows; returns the place beside the switch."""
+    with st.container(horizontal=True, key="switch", **ROW):
+        st.segmented_control(
+            "What the picture shows",
+            list(state.SHOWN_AS),
+            format_func=str.capitalize,
+            key=state.SHOWN,
+            on_change=state.taken,
+            args=(state.SHOWN,),
+            required=True,
+            label_visibility="collapsed",
+        )
+        return st.empty()
+
+
+def offer_replay(request: compute.Request, place: DeltaGenerator) -> None:
+    """The way from the verified picture to the mask it started from, which can be replayed."""
+    if request.method == compute.VERIFIED:
+        place.button(
+            "Watch it being learnt",
+            key="watch",
+            icon=":material/play_circle:",
+            type="tertiary",
+            on_click=state.write,
+            args=(state.SHOWN, "mask"),
+        )
+    else:
+        place.empty()
+
+
+def learn_in_sight(
+    request: compute.Request, drawing_: compute.Drawn, meanwhile: Callable[[], None], beside: DeltaGenerator
+) -> bool:
+    """Finds the explanation if need be, and shows its mask forming where that takes long; False if the user stopped it.
 
     Any touch ends the script at the next word to the page, and with it the run.
     """
@@ -191,6 +256,8 @@ def learn_in_sight(request: compute.Request, drawing_: compute.Drawn, meanwhile:
     bar = picture = None
     for step in compute.learn(request):
         now = time.monotonic()
+        if step.searching:
+            beside.caption("Asking the network about other proposals …")
         if now - began < PATIENCE:
             continue
         if bar is None:
@@ -199,9 +266,8 @@ def learn_in_sight(request: compute.Request, drawing_: compute.Drawn, meanwhile:
                 bar = st.progress(0.0)
                 st.button("Stop this run", on_click=state.stop, args=(request,), icon=":material/stop:")
                 picture = st.empty()
-        bar.progress(
-            min(step.number / step.total, 1.0), text=f"Learning the mask: step {step.number:,} of {step.total:,}"
-        )
+        said = f"Learning the mask: step {step.number:,} of {step.total:,}"
+        bar.progress(min(step.number / step.total, 1.0), text="The mask is learnt" if step.searching else said)
         if now - drawn_at > BREATH:
             mask, dark = compute.mask_on(drawing_, bones, step.edge_weight), st.context.theme.type == "dark"
             picture.image(drawing.frame(drawing_.picture, mask, dark=dark), width="stretch")
@@ -214,9 +280,9 @@ def find_answers(
     request: compute.Request,
     drawing_: compute.Drawn,
     methods: Sequence[str],
-    stability: compute.Stability | None = None,
+    agreement: compute.Agreement | None = None,
 ) -> list[Answer]:
-    """What these methods say. GNNExplainer is already learnt, the others take milliseconds."""
+    """What these methods say. That of the picture is already found, the others take milliseconds."""
     found = [(method, compute.said_by(request, method)) for method in methods]
     return [
         Answer(
@@ -229,34 +295,37 @@ def find_answers(
                 name=method,
                 title=explaining_words.METHODS[method],
                 terms=explaining_words.TERMS,
-                lines=panel_lines(request, timed.explanation, scores),
-                flips=stability.flips if stability else (),
-                replay=method == "gnnexplainer",
+                lines=panel_lines(request, method, timed.explanation, scores),
+                flips=agreement.unstable if agreement else (),
+                replay=method == request.method == compute.MASK,
             ),
         )
         for (method, timed), scores in zip(found, compute.all_scores(request, found), strict=True)
     ]
 
 
-def panel_lines(request: compute.Request, explanation: compute.Explanation, scores: compute.Scores) -> tuple[str, ...]:
-    kept, (k_m, unit) = explanation.subgraph(), (request.config.k_m, request.config.k_m_unit)
-    size = len(kept.nodes if unit == "nodes" else kept.edges)
-    return explaining_words.score_lines(scores) + explaining_words.size_lines(size, k_m, unit, request.kind)
+def panel_lines(
+    request: compute.Request, method: str, explanation: compute.Explanation, scores: compute.Scores
+) -> tuple[str, ...]:
+    """The figures, and for the main picture where its subgraph came from."""
+    lines = explaining_words.score_lines(scores)
+    return (*lines, explaining_words.found_by(explanation)) if method == request.method else lines
 
 
 def show_why(
-    card: compute.Card, request: compute.Request, facts: compute.TargetFacts, drawing_: compute.Drawn, panel: Panel
+    card: compute.Card, request: compute.Request, facts: compute.TargetFacts, drawing_: compute.Drawn, own: Answer
 ) -> None:
     picture = drawing_.picture
-    st.caption(for_markdown(explaining_words.how_to_read(facts, bool(picture.truth), bool(picture.bonds))))
-    show_network("why", card, request, drawing_, [panel], height=TALL)
+    show_network("why", card, request, drawing_, [own.panel], height=TALL)
+    reading = explaining_words.how_to_read(facts, own.explanation, bool(picture.truth), bool(picture.bonds))
+    st.caption(for_markdown(reading))
 
 
 def show_others(card: compute.Card, choice: state.Choice, drawing_: compute.Drawn, panels: Sequence[Panel]) -> None:
     st.subheader("What other methods say")
     st.pills(
         "Methods",
-        [name for name in compute.methods_for(choice.request) if name != "gnnexplainer"],
+        [name for name in compute.methods_for(choice.request) if name not in (compute.VERIFIED, compute.MASK)],
         selection_mode="multi",
         format_func=explaining_words.METHODS.get,
         key=state.METHODS,
@@ -266,7 +335,7 @@ def show_others(card: compute.Card, choice: state.Choice, drawing_: compute.Draw
     if panels:
         show_network("beside", card, choice.request, drawing_, panels, height=LOW, columns=min(len(panels), 3))
     else:
-        st.caption("Choose a method above to see it beside GNNExplainer, drawn the same way.")
+        st.caption("Choose a method above to see it drawn the same way, at the same size.")
 
 
 def show_network(
@@ -286,7 +355,11 @@ def show_network(
 
 
 def show_features_and_trust(
-    request: compute.Request, facts: compute.TargetFacts, explanations: verdict.Explanations, trust: compute.Trust
+    request: compute.Request,
+    facts: compute.TargetFacts,
+    explanations: verdict.Explanations,
+    trust: compute.Trust,
+    size: int,
 ) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -294,18 +367,17 @@ def show_features_and_trust(
         verdict.show_features(request, explanations)
     with right:
         st.subheader("How much is enough?")
-        verdict.show_sizes(facts, trust, request.config.k_m, request.kind)
+        verdict.show_sizes(facts, trust, size, request.kind)
 
 
-def show_stability_later(request: compute.Request) -> None:
-    """Runs the other seeds once the picture stands, then draws again with what they say."""
-    others = compute.seeded(request)
-    if compute.is_learnt(others):
+def show_agreement_later(request: compute.Request) -> None:
+    """Tries the other starts once the picture stands, then draws again with what they say."""
+    if compute.agreement_of(request) is not None:
         return
     quiet = st.empty()
-    for step in compute.learn(others):
+    for done, total in compute.try_starts(request):
         # a word to the page, so that any touch ends the run
-        quiet.caption(f"Looking at {others.config.seeds} other starts: step {step.number:,} of {step.total:,}")
+        quiet.caption(f"Trying other starts: {done} of {total} …")
     st.rerun()
 
 

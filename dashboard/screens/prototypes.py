@@ -60,7 +60,7 @@ def choose_class(card: compute.Card, complaints: list[str]) -> compute.ClassRequ
         help="How many explanations are aligned with that of the most typical member.",
     )
     config = state.config_from_address(card.dataset, complaints.append)
-    controls.knob("k_m", config, default)
+    controls.choose_size(config.k_m, None, None)
     controls.knob("k_m_unit", config, default)
     return compute.ClassRequest(card.dataset, card.model, label, instances, config)
 

@@ -53,7 +53,7 @@ def test_a_newcomer_sees_a_finished_explanation(page):
     expect(heading(page)).to_have_text(re.compile(r"BA-Shapes · GCN · node \d+"))
     expect(page.get_by_text("what the prediction rests on")).to_be_visible()
     assert len(page.evaluate(KEPT)) >= 5
-    for title in ("GNNExplainer", "Gradient", "GAT attention"):
+    for title in ("Verified", "As in the paper", "Gradient", "GAT attention"):
         expect(page.locator("section.panel .title").get_by_text(title, exact=True)).to_be_visible()
 
 
@@ -110,6 +110,61 @@ def test_dragging_the_size_keeps_more_edges_and_the_rest_where_it_is(page):
     expect(page).to_have_url(re.compile("k_m="))
 
 
+def test_the_switch_shows_the_mask_and_back_and_the_camera_stays(page):
+    open_page(page, "/?dataset=karate&node=19" + QUICK)
+    kept, camera = page.evaluate(KEPT), page.evaluate("graphViews.why.camera()")
+    page.get_by_role("radio", name="Mask").click()
+    page.wait_for_function("() => graphViews.why.data.panels[0].title === 'GNNExplainer mask'")
+    expect(page).to_have_url(re.compile("shown=mask"))
+    settled(page)
+    assert page.evaluate("graphViews.why.camera()") == camera
+    page.get_by_role("radio", name="Verified").click()
+    page.wait_for_function("() => graphViews.why.data.panels[0].title === 'Verified'")
+    settled(page)
+    assert page.evaluate(KEPT) == kept
+    assert page.evaluate("[graphViews.near.mounts, graphViews.why.mounts]") == [1, 1]
+
+
+def test_touching_a_regularisation_slider_shows_the_mask(page):
+    open_page(page, "/?dataset=karate&node=19" + QUICK)
+    page.get_by_text("Regularisation", exact=True).click()
+    page.get_by_role("slider", name="Needed (necessity)").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => graphViews.why.data.panels[0].title === 'GNNExplainer mask'")
+    expect(page).to_have_url(re.compile(r"(?=.*shown=mask)(?=.*necessity=3\.1)"))
+    expect(page.get_by_role("radio", name="Mask")).to_be_checked()
+    page.get_by_role("button", name="Reset all settings").click()
+    page.wait_for_function("() => graphViews.why.data.panels[0].title === 'Verified'")
+
+
+def test_the_size_is_found_until_one_is_chosen(page):
+    open_page(page, "/?dataset=karate&node=19" + QUICK)
+    auto, slider = page.get_by_role("switch", name="Find the size"), page.get_by_role("slider", name="K_M")
+    expect(auto).to_be_checked()
+    found = int(slider.input_value())
+    assert len(page.evaluate("graphViews.why.data.panels[0].kept_nodes")) == found
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("count => graphViews.why.data.panels[0].kept_nodes.length === count", arg=found + 1)
+    expect(auto).not_to_be_checked()
+    expect(page).to_have_url(re.compile(f"k_m={found + 1}"))
+    settled(page)
+    page.get_by_text("Find the size (auto)").click()
+    page.wait_for_function("count => graphViews.why.data.panels[0].kept_nodes.length === count", arg=found)
+    expect(slider).to_have_value(str(found))
+
+
+def test_the_paper_is_one_button_away(page):
+    open_page(page, "/?dataset=karate&node=19")
+    page.get_by_role("button", name="As in the paper").first.click()
+    page.wait_for_function("() => graphViews.why.data.panels[0].title === 'GNNExplainer mask'")
+    expect(page).to_have_url(re.compile(r"(?=.*necessity=0\.0)(?=.*features=joint)(?=.*entropy=1\.0)"))
+    settled(page)
+    assert page.evaluate("JSON.stringify(graphViews.why.data.panels[0].kept)") == page.evaluate(
+        "JSON.stringify(graphViews.beside.data.panels[0].kept)"
+    )  # the same mask beside
+
+
 def test_a_shared_link_opens_the_same_picture(page, browser):
     open_page(page, "/?dataset=tree_cycles&node=700&k_m=8&size=0.4&methods=occlusion" + QUICK)
     page.get_by_role("button", name="Share").click()
@@ -146,13 +201,13 @@ def test_every_export_is_read_back(page, browser, tmp_path):
     offline = browser.new_context(offline=True).new_page()
     offline.goto(file.as_uri())
     expect(offline.get_by_role("heading", level=1)).to_contain_text("Karate club")
-    assert offline.locator("figure svg").count() == 3
+    assert offline.locator("figure svg").count() == 4
     offline.context.close()
 
 
 def test_a_picture_is_saved_as_png(page):
     open_page(page, "/?dataset=karate&node=19" + QUICK)
-    panel = page.locator("section.panel").filter(has_text="GNNExplainer").first
+    panel = page.locator("section.panel").filter(has_text="Verified").first
     panel.get_by_role("application").hover()
     with page.expect_download() as download:
         panel.get_by_role("button", name="Save this panel as a picture").click()
@@ -231,7 +286,10 @@ def test_a_long_run_is_shown_while_it_learns_and_can_be_stopped(page):
 
 def test_the_replay_needs_no_server(page):
     open_page(page, "/?dataset=karate&node=19")
-    panel = page.locator("section.panel").filter(has_text="GNNExplainer").first
+    page.get_by_role("button", name="Watch it being learnt").click()
+    panel = page.locator("section.panel").filter(has_text="GNNExplainer mask").first
+    panel.locator("input[type=range]").wait_for()
+    settled(page)
     sent = []
     page.on("request", lambda request: sent.append(request.url))
     last = panel.get_attribute("data-frame")
@@ -260,7 +318,7 @@ def test_two_visitors_do_not_mix(page, browser, server):
         ("/?dataset=karate&model=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E", f"no model called “{HOSTILE}”"),
         ("/?dataset=karate&node=1000000000", "Node must be 0 to 33 (got “1000000000”)"),
         ("/?dataset=karate&size=NaN", "Size must be a number (got nan)"),
-        ("/?dataset=karate&k_m=-4", "K_m must be 1 to 50 (got -4)"),
+        ("/?dataset=karate&k_m=-4", "K_m must be 1 to 50 or 'auto' (got -4)"),
     ],
 )
 def test_a_bad_link_says_so_and_still_shows_something(page, address, answer):

@@ -16,6 +16,7 @@ from dashboard.compute import ExplainConfig, Request, browsing, learning, pictur
 from dashboard.compute.shelf import Shelf
 from explainer_core import metrics
 from explainer_core.models import GNN, ModelSpec
+from explainer_core.trust import agreement_over_starts
 
 QUICK = ExplainConfig(steps=20, k_m=5)
 KARATE = Request("karate", "gcn", "node", 8, config=QUICK)
@@ -140,13 +141,14 @@ def test_one_who_waited_for_a_making_that_failed_makes_it():
 
 @pytest.mark.parametrize("request_", ALL, ids=name)
 def test_the_python_lines_give_the_same_explanation(request_):
-    asked = replace(request_, target_class=0, config=replace(QUICK, k_f=2, size=0.7, refine=False))
-    for each in (request_, asked):
+    asked = replace(request_, target_class=0, config=replace(QUICK, k_m="auto", k_f=2, size=0.7, refine=False))
+    for each in (request_, asked, replace(asked, method=compute.MASK)):
         said, there = io.StringIO(), {}
         with redirect_stdout(said):
             exec(compute.as_python(each), there)  # noqa: S102, our own lines
         ours = compute.learnt(each).explanation
         assert there["explanation"].subgraph() == ours.subgraph()
+        assert (there["explanation"].size, there["explanation"].method) == (ours.size, each.method)
         assert there["explanation"].top_features() == ours.top_features()
         np.testing.assert_allclose(there["explanation"].edge_weight, ours.edge_weight, rtol=1e-5)
         assert str(ours.subgraph()) in said.getvalue()
@@ -161,7 +163,7 @@ def test_true_class_is_asked_for_by_its_number():
 def test_scores_are_those_of_the_metrics_called_directly(request_):
     model, whole = xc.load_pretrained(request_.dataset, request_.model), xc.load_dataset(request_.dataset)
     found = [(method, compute.baseline(request_, method)) for method in ("gradient", "attention", "occlusion")]
-    found = [("gnnexplainer", compute.learnt(request_)), *found]
+    found = [("verified", compute.learnt(request_)), *found]
     for (method, timed), scores in zip(found, compute.all_scores(request_, found), strict=True):
         explanation = replace(timed.explanation, explained_class=found[0][1].explanation.explained_class)
         (judged,) = metrics.faithfulness(model, whole, [explanation])
@@ -179,13 +181,59 @@ def test_only_what_is_learnt_again_is_learnt_again(alone, monkeypatch):
     runs, really = [], xc.explain_steps
     monkeypatch.setattr(xc, "explain_steps", lambda *args, **rest: runs.append(args[3]) or really(*args, **rest))
     compute.learnt(KARATE)
-    for change in ({"k_m": 9}, {"k_f": 2}, {"k_m_unit": "edges"}, {"connected": False}, {"refine": False}):
-        sized = compute.learnt(replace(KARATE, config=replace(QUICK, **change))).explanation
-        assert sized.config == replace(QUICK, **change)
+    for change in ({"k_m": 9}, {"k_m": "auto"}, {"k_f": 2}, {"k_m_unit": "edges"}):
+        for method in (compute.VERIFIED, compute.MASK):  # the mask is where the search has started
+            sized = compute.learnt(replace(KARATE, config=replace(QUICK, **change), method=method)).explanation
+            assert sized.config == replace(QUICK, **change)
+            assert sized.method == method
     assert len(runs) == 1
-    for number, change in enumerate(({"size": 1.0}, {"steps": 21}, {"seed": 1}), start=2):
+    changes = ({"size": 1.0}, {"steps": 21}, {"seed": 1}, {"connected": False}, {"refine": False})
+    for number, change in enumerate(changes, start=2):
         compute.learnt(replace(KARATE, config=replace(QUICK, **change)))
         assert len(runs) == number
+
+
+def test_a_mask_is_the_same_whether_or_not_the_search_has_run(alone):
+    asked = replace(CYCLES, method=compute.MASK, config=replace(QUICK, k_m="auto"))
+    by_itself = compute.learnt(asked).explanation
+    forget_everything()
+    compute.learnt(replace(asked, method=compute.VERIFIED))
+    beside = compute.learnt(asked).explanation
+    np.testing.assert_allclose(beside.edge_weight, by_itself.edge_weight)
+    assert beside.subgraph() == by_itself.subgraph()
+    assert beside.verdict == by_itself.verdict
+    assert [step for step, _ in beside.snapshots] == [step for step, _ in by_itself.snapshots]
+    assert beside.top_features() == by_itself.top_features()
+
+
+def test_a_mask_is_shown_without_a_search(alone, monkeypatch):
+    asked = []
+    really = xc.explain_steps
+    monkeypatch.setattr(xc, "explain_steps", lambda *args, **rest: asked.append(args[4]) or really(*args, **rest))
+    compute.learnt(replace(KARATE, method=compute.MASK))
+    assert asked == ["gnnexplainer"]
+    assert not compute.is_learnt(KARATE)
+
+
+@pytest.mark.parametrize("request_", ALL, ids=name)
+def test_every_method_beside_keeps_as_much_as_is_shown(request_):
+    for method in (compute.VERIFIED, compute.MASK):
+        asked = replace(request_, config=replace(QUICK, k_m="auto"), method=method)
+        size = compute.learnt(asked).explanation.size
+        for other in ("paper", "gradient", "random"):
+            found = compute.said_by(asked, other).explanation
+            assert found.config.k_m == found.size == size
+            assert found.subgraph() == found.subgraph(size)
+
+
+def test_the_paper_beside_is_the_mask_with_the_papers_settings():
+    found = compute.said_by(KARATE, "paper").explanation
+    config = xc.ExplainConfig.paper(k_m=QUICK.k_m)
+    model, whole = xc.load_pretrained("karate", "gcn"), xc.load_dataset("karate")
+    own = xc.explain(model, whole, xc.Node(8), config, "gnnexplainer")
+    assert found.config == config
+    np.testing.assert_allclose(found.edge_weight, own.edge_weight, rtol=1e-5)
+    assert found.subgraph() == own.subgraph()
 
 
 def test_leaving_a_run_leaves_nothing_behind(alone):
@@ -208,19 +256,41 @@ def test_attention_of_a_network_of_another_depth_lies_on_the_explained_ones_edge
     assert found.probabilities == bones.probabilities
 
 
-def test_a_run_from_many_starts_says_which_edges_flip():
-    found = compute.stability_of(KARATE)
-    many = compute.learnt(compute.seeded(KARATE)).explanation
-    assert found.seeds == len(many.seed_weights) == learning.STABILITY_SEEDS
-    assert found.share == metrics.stability(many, QUICK.k_m)
-    assert (found.share == 1) == (not found.flips)
-    assert set(found.flips) <= {tuple(pair) for pair in many.undirected()[0].tolist()}
+@pytest.mark.parametrize("method", [compute.VERIFIED, compute.MASK])
+def test_other_starts_say_what_the_core_says_and_are_kept_one_by_one(method, alone):
+    asked = replace(KARATE, method=method, config=replace(QUICK, k_m="auto"))
+    assert compute.agreement_of(asked) is None
+    starts = compute.try_starts(asked)
+    while next(starts)[0] < 4:
+        pass
+    starts.close()  # the visitor has touched something
+    assert next(compute.try_starts(asked))[0] == 4  # and comes back
+    for _ in compute.try_starts(asked):
+        pass
+    model, whole = xc.load_pretrained("karate", "gcn"), xc.load_dataset("karate")
+    for k_m in ("auto", 4):
+        sized = replace(asked, config=replace(asked.config, k_m=k_m))
+        found = compute.agreement_of(sized)  # another size needs no other run
+        direct = agreement_over_starts(model, whole, compute.learnt(sized).explanation)
+        assert (found.share, found.starts, found.kept_by) == (direct.share, direct.starts, direct.kept_by)
 
 
-def test_the_curve_goes_through_the_chosen_size():
-    trust = compute.trust_of(KARATE)
-    (scores,) = compute.all_scores(KARATE, [("gnnexplainer", compute.learnt(KARATE))])
-    assert dict(trust.curve)[QUICK.k_m] == pytest.approx(scores.judged.kept, abs=1e-5)
+@pytest.mark.parametrize("request_", ALL, ids=name)
+@pytest.mark.parametrize("method", [compute.VERIFIED, compute.MASK])
+def test_the_curve_is_what_choosing_each_size_gives(request_, method):
+    asked = replace(request_, config=replace(QUICK, k_m="auto"), method=method)
+    own = compute.learnt(asked).explanation
+    trust = compute.trust_of(asked)
+    for point in trust.curve[:8]:
+        chosen = replace(asked, config=replace(asked.config, k_m=point.size))
+        said = compute.learnt(chosen).explanation.verdict
+        assert point.alone == pytest.approx(said.alone, abs=1e-3)
+        assert point.without == pytest.approx(said.without, abs=1e-3)
+    # what is said of the shown size is one number wherever it stands
+    (scores,) = compute.all_scores(asked, [(method, compute.learnt(asked))])
+    (shown,) = [point for point in trust.curve if point.size == own.size]
+    assert shown.alone == own.verdict.alone == scores.judged.kept == trust.faithfulness.kept
+    assert shown.without == own.verdict.without == scores.judged.without
 
 
 # Pictures
@@ -256,8 +326,9 @@ def test_a_picture_does_not_change_with_the_settings():
 @pytest.mark.parametrize("request_", ALL, ids=name)
 def test_a_panel_keeps_exactly_the_explanations_subgraph(request_):
     drawing = compute.drawn(request_)
-    for method in ("gnnexplainer", "gradient", "occlusion"):
-        found = compute.learnt(request_) if method == "gnnexplainer" else compute.baseline(request_, method)
+    masked = replace(request_, method=compute.MASK)
+    for method in ("verified", "gnnexplainer", "gradient", "occlusion"):
+        found = compute.said_by(masked if method == "gnnexplainer" else request_, method)
         panel = compute.weighed(
             drawing,
             found.explanation,
@@ -362,7 +433,8 @@ def test_graphml_and_csv_hold_the_subgraph_and_every_weight(request_):
     assert {net.nodes[node]["name"] for node in net} == {graph.node_name(node) for node in net}
     table = pd.read_csv(io.StringIO(compute.as_csv(request_)))
     assert len(table) == len(ours.edge_weight)
-    assert table["weight"].sum() == pytest.approx(ours.edge_weight.sum())
+    assert table["weight"].sum() == pytest.approx(ours.edge_score.sum())
+    assert table["mask"].sum() == pytest.approx(ours.edge_weight.sum())
     assert table["weight"].is_monotonic_decreasing
     rows = table[table["kept"]]
     assert {tuple(sorted(pair)) for pair in zip(rows["source"], rows["head"], strict=True)} == kept

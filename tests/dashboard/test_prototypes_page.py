@@ -71,7 +71,7 @@ def test_beside_a_prototype_what_is_drawn_is_compared():
     )
     asked = request_for("tree_cycles", 1).one(whole.target.node)
     assert compute.beside_prototype(ring, asked, whole) == (1.0, 0, 0)
-    part = replace(whole, config=xc.ExplainConfig(k_m=2), core=())
+    part = replace(whole, config=xc.ExplainConfig(k_m=2), size=2)
     kept = len(part.subgraph().edges)
     assert 0 < kept < 6
     assert compute.beside_prototype(ring, asked, part) == (pytest.approx(kept / 6), 6 - kept, 0)

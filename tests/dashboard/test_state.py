@@ -165,8 +165,8 @@ def test_a_widget_that_was_not_drawn_for_a_while_is_as_it_was(visit):
 
 
 def test_no_method_at_all_is_a_choice(visit):
-    possible = ("gnnexplainer", "gradient", "attention", "occlusion")
-    assert state.methods_from_address(possible, print) == ("gradient", "attention")
+    possible = ("verified", "gnnexplainer", "paper", "gradient", "attention", "occlusion")
+    assert state.methods_from_address(possible, print) == ("paper", "gradient", "attention")
     visit.at({"methods": []}).after("methods_to_address")
     assert state.methods_from_address(possible, print) == ()
     visit.at(methods="occlusion,gradient,gnnexplainer")
@@ -188,6 +188,50 @@ def choice(request: Request, **changes) -> state.Choice:
     return state.Choice(request=request, **plain | {"everything": True} | changes)
 
 
+# The main picture
+
+
+def test_the_verified_picture_is_shown_unless_the_address_says_mask(visit):
+    for shown, method in (("verified", "verified"), ("mask", "gnnexplainer")):
+        assert visit.at(shown=shown).read("method") == (method, [])
+    assert visit.at().read("method") == ("verified", [])
+    method, complaints = visit.at(shown=IMAGE).read("method")
+    assert method == "verified"
+    assert complaints[0].startswith("shown must be one of verified, mask")
+
+
+def test_a_setting_that_changes_the_mask_shows_the_mask(visit):
+    for name in ("necessity", "size", "entropy", "feat_size", "feat_entropy", "laplacian", "steps", "seed", "features"):
+        after = visit.at({name: 1}, dataset="karate").after("setting_taken", name)
+        assert after == {"dataset": "karate", name: "1", "shown": "mask"}
+    for name in state.BESIDE_THE_MASK:
+        assert visit.at({name: 1}, shown="verified").after("setting_taken", name) == {name: "1", "shown": "verified"}
+
+
+def test_the_paper_sets_every_setting_and_shows_the_mask_and_the_reset_is_the_way_back(visit):
+    for dataset in ("karate", "tree_grid"):
+        old = {"dataset": dataset, "size": 2, "k_m_unit": "edges", "seeds": 3, "refine": "True"}
+        visit.at(**old).after("as_in_the_paper", dataset)
+        assert visit.read("config", dataset) == (ExplainConfig.paper(), [])
+        assert visit.query_params["shown"] == "mask"
+        assert visit.after("reset", *state.setting_names(), state.SHOWN) == {"dataset": dataset}
+
+
+def test_a_size_is_a_number_or_auto(visit):
+    for asked, size in (("auto", "auto"), ("6", 6), (None, "auto")):
+        config, complaints = visit.at(**({} if asked is None else {"k_m": asked})).read("config", "karate")
+        assert (config.k_m, complaints) == (size, [])
+    assert visit.at({"k_m_auto": False}).after("auto_taken", 7) == {"k_m": "7"}
+    assert visit.at({"k_m_auto": True}, k_m=7).after("auto_taken", 7) == {"k_m": "auto"}
+
+
+def test_links_from_before_open(visit):
+    visit.at(dataset="karate", node=3, k_m=6, refine="False", connected="True", methods="gradient,gnnexplainer")
+    config, complaints = visit.read("config", "karate")
+    assert (config.k_m, config.refine, complaints) == (6, False, [])
+    assert state.methods_from_address(("verified", "gnnexplainer", "gradient"), print) == ("gradient",)
+
+
 def off_default(setting):
     """A value of this setting that is not its default."""
     rule = setting.metadata
@@ -195,6 +239,8 @@ def off_default(setting):
         return next(each for each in rule["choices"] if each != setting.default)
     if isinstance(setting.default, bool):
         return not setting.default
+    if rule["auto"]:
+        return rule["high"]
     return rule["high"] / 2 if isinstance(setting.default, float) else rule["high"]
 
 
@@ -205,6 +251,7 @@ ALL_CHANGED = ExplainConfig(**{setting.name: off_default(setting) for setting in
     ("card", "request_"),
     [
         (NODES, Request("karate", "gcn", "node", 8, 1, ALL_CHANGED)),
+        (NODES, Request("karate", "gcn", "node", 8, 1, ExplainConfig.paper(), "gnnexplainer")),
         (NODES, Request("karate", "gcn", "node", 0, "distribution", ExplainConfig())),
         (LINKS, Request("les_miserables", "gcn", "link", (4, 2), "true", ExplainConfig(k_m=3))),
         (GRAPHS, Request("molecules", "gin", "graph", 3, 0, ExplainConfig(size=1.25))),
@@ -221,8 +268,9 @@ def test_a_link_opens_the_same_choice(card, request_, visit):
         (kind, place), unknown = visit.read("target", card, 1000)
         target_class, no_class = visit.read("class", ("one", "two"))
         config, bad = visit.read("config", card.dataset)
+        method, unknown_method = visit.read("method")
         opened = state.Choice(
-            request=Request(visit.session_state["dataset"], card.model, kind, place, target_class, config),
+            request=Request(visit.session_state["dataset"], card.model, kind, place, target_class, config, method),
             methods=state.methods_from_address(("gnnexplainer", "gradient", "attention"), print),
             colour=state.one_of("colour", tuple(COLOURS), "predicted", print),
             view=state.one_of("view", state.VIEWS, state.VIEWS[0], print),
@@ -230,7 +278,7 @@ def test_a_link_opens_the_same_choice(card, request_, visit):
             everything=state.address("everything") == "True",
         )
         assert opened == each
-        assert (unknown, no_class, bad) == ([], [], [])
+        assert (unknown, no_class, bad, unknown_method) == ([], [], [], [])
 
 
 # Bad addresses

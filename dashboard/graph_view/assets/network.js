@@ -197,7 +197,7 @@ class PanelView {
     const lines = [`${name(0)} ${picture.directed ? "→" : "–"} ${name(1)}`];
     if (this.look.weights) lines[0] += `: weight ${(this.look.weights[edge] / 255).toFixed(2)}`;
     if (picture.truthSet.has(edge)) lines.push("ground truth (dashed)");
-    if (this.look.weights && this.look.flips.has(edge)) lines.push("some seeds keep it, others drop it (dotted)");
+    if (this.look.weights && this.look.flips.has(edge)) lines.push("some starts keep it, others drop it (dotted)");
     return lines.join("\n");
   }
 

@@ -82,7 +82,7 @@ class Brush {
     context.lineCap = "round";
   }
 
-  // Round dots as wide as the line: an edge that some seeds keep and others drop.
+  // Round dots as wide as the line: an edge that some starts keep and others drop.
   dotted(edge, width) {
     this.context.setLineDash(this.look.flips.has(edge) && !this.look.forming ? [0.01, Math.max(4, width * 1.9)] : []);
   }
