@@ -63,14 +63,22 @@ def machine() -> dict:
     }
 
 
-def run(measure, description: str) -> None:
-    """The command line every benchmark has."""
+DEVICES = ("cpu", "cuda", "mps")
+
+
+def run(measure, description: str, *, on_devices: bool = False) -> None:
+    """The command line every benchmark has; with `on_devices` one may choose where to measure, and is told which."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="a small version, in under a minute")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures here")
+    if on_devices:
+        parser.add_argument("--device", choices=DEVICES, default="cpu", help="where both explainers work (cpu)")
     options = parser.parse_args()
+    chosen = {"device": torch.device(options.device)} if on_devices else {}
+    if on_devices and options.device != "cpu" and not getattr(torch, options.device).is_available():
+        parser.error(f"--device {options.device}: there is none here; leave it out to measure on the cpu")
     torch.set_num_threads(1)
     report = Report()
-    measure(report, options.quick)
+    measure(report, options.quick, **chosen)
     if options.json:
         report.write(options.json)

@@ -1,5 +1,6 @@
 """How fast an explanation is, against PyTorch Geometric's GNNExplainer with the same weights and steps."""
 
+import copy
 import statistics
 import time
 from collections.abc import Callable
@@ -17,19 +18,22 @@ from explainer_core.neighborhood import computation_of
 from explainer_core.training import freeze
 
 STEPS = 100
+CPU = torch.device("cpu")
 
 
-def measure(report: figures.Report, quick: bool) -> None:
+def measure(report: figures.Report, quick: bool, device: torch.device = CPU) -> None:
     for name in ("ba_shapes", "tree_cycles"):
         graph = xc.load_dataset(name)
-        model = three_layers(graph)
+        model = three_layers(graph).to(device)
         _one(report, name, graph, model, repeats=2 if quick else 7)
         _many(report, name, graph, model, quick)
-    _molecules(report, quick)
-    _step(report)
+        if device != CPU:
+            _difference(report, name, graph, model, count=5 if quick else 50)
+    _molecules(report, quick, device)
+    _step(report, device)
     if not quick:
         for name in ("ba_shapes", "tree_cycles"):
-            _shipped(report, name)
+            _shipped(report, name, device)
 
 
 def three_layers(data) -> GNN:
@@ -46,13 +50,13 @@ def three_layers(data) -> GNN:
 
 def _one(report, name: str, graph: xc.Graph, model: GNN, repeats: int) -> None:
     config = xc.ExplainConfig(steps=STEPS)
-    peer = pyg_explainer(model, STEPS)
+    peer, (x, edges) = pyg_explainer(model, STEPS), _beside(model, graph)
     nodes = [int(node) for node in torch.linspace(graph.num_nodes * 0.6, graph.num_nodes - 1, repeats)]
     ours, whole, local = [], [], []
     for node in nodes:  # alternately, so that a slow moment of the machine hits all of them
         ours.append(seconds(lambda n=node: xc.explain(model, graph, xc.Node(n), config)))
-        whole.append(seconds(lambda n=node: explain_node(peer, graph.x, graph.edge_index, n)))
-        local.append(seconds(lambda n=node: explain_node_locally(peer, graph.x, graph.edge_index, n, model.num_layers)))
+        whole.append(seconds(lambda n=node: explain_node(peer, x, edges, n)))
+        local.append(seconds(lambda n=node: explain_node_locally(peer, x, edges, n, model.num_layers)))
     report.add(f"{name}: one explanation, ours", 1e3 * statistics.median(ours), "ms")
     report.add(f"{name}: one explanation, PyG on the whole graph", 1e3 * statistics.median(whole), "ms")
     report.add(f"{name}: one explanation, PyG on the k-hop subgraph", 1e3 * statistics.median(local), "ms")
@@ -64,9 +68,9 @@ def _many(report, name: str, graph: xc.Graph, model: GNN, quick: bool) -> None:
     config = xc.ExplainConfig(steps=STEPS)
     targets = [xc.Node(node) for node in (graph.node_motif >= 0).nonzero().flatten().tolist()]
     targets = targets[:40] if quick else targets
-    peer = pyg_explainer(model, STEPS)
+    peer, (x, edges) = pyg_explainer(model, STEPS), _beside(model, graph)
     nodes = [target.node for target in targets[:: max(1, len(targets) // (2 if quick else 7))]]
-    whole = [seconds(lambda n=node: explain_node(peer, graph.x, graph.edge_index, n)) for node in nodes]
+    whole = [seconds(lambda n=node: explain_node(peer, x, edges, n)) for node in nodes]
     for label, settings in (("", config), (", without refinement", xc.ExplainConfig(steps=STEPS, refine=False))):
         each = seconds(lambda s=settings: xc.explain_many(model, graph, targets, s)) / len(targets)
         goal = None if label else 150
@@ -74,33 +78,46 @@ def _many(report, name: str, graph: xc.Graph, model: GNN, quick: bool) -> None:
         report.add(f"{name}: faster than PyG per explanation{label}", statistics.median(whole) / each, "times", goal)
 
 
-def _molecules(report, quick: bool) -> None:
+def _difference(report, name: str, graph: xc.Graph, model: GNN, count: int) -> None:
+    """The same masks learnt on the device and on the cpu: sums in another order, and nothing else."""
+    targets = [xc.Node(node) for node in (graph.node_motif >= 0).nonzero().flatten().tolist()][:count]
+    config = xc.ExplainConfig(steps=STEPS, features="joint")
+    here, there = (
+        xc.explain_many(copy.deepcopy(model).to(where), graph, targets, config, "gnnexplainer")
+        for where in (_device(model), CPU)
+    )
+    largest = max(float(abs(a.edge_weight - b.edge_weight).max()) for a, b in zip(here, there, strict=True))
+    report.add(f"{name}: largest difference of a mask to the cpu's, {count} targets", largest, "", 1e-3, "lower")
+
+
+def _molecules(report, quick: bool, device: torch.device) -> None:
     try:
         molecules = xc.load_dataset("mutagenicity")
     except DataUnavailable as error:
         print(f"Mutagenicity is left out: {error}")
         return
     count = 50 if quick else 500
-    model, config = three_layers(molecules), xc.ExplainConfig(steps=STEPS)
+    model, config = three_layers(molecules).to(device), xc.ExplainConfig(steps=STEPS)
     targets = [xc.WholeGraph(i) for i in range(count)]
     each = seconds(lambda: xc.explain_many(model, molecules, targets, config)) / count
     peer, single = pyg_explainer(model, STEPS), []
     for i in range(0, count, count // (2 if quick else 10)):
         graph = molecules[i]
-        batch = torch.zeros(graph.num_nodes, dtype=torch.int64)
-        single.append(seconds(lambda g=graph, b=batch: peer(g.x, g.edge_index, batch=b)))
+        x, edges = _beside(model, graph)
+        batch = torch.zeros(graph.num_nodes, dtype=torch.int64, device=device)
+        single.append(seconds(lambda x=x, e=edges, b=batch: peer(x, e, batch=b)))
     report.add(f"mutagenicity: {count} molecules in one call, each", 1e3 * each, "ms")
     report.add("mutagenicity: one molecule, PyG", 1e3 * statistics.median(single), "ms")
     report.add("mutagenicity: faster than PyG per molecule", statistics.median(single) / each, "times", 50)
 
 
-def _step(report) -> None:
+def _step(report, device: torch.device) -> None:
     """One step of learning against a bare forward and backward pass on the same computation graph."""
     graph = xc.load_dataset("ba_shapes")
-    model, target = three_layers(graph), [xc.Node(500)]
+    model, target = three_layers(graph).to(device), [xc.Node(500)]
     computation = computation_of(graph, target, model.num_layers, max_edges=200_000)
     case = Case.make(model, graph, target, computation, xc.ExplainConfig(steps=2000), "gnnexplainer", "predicted")
-    weight = torch.ones(computation.num_edges, requires_grad=True)
+    weight = torch.ones(computation.num_edges, device=device, requires_grad=True)
     learner = _Learner(case.problem)
 
     def bare() -> None:
@@ -112,9 +129,9 @@ def _step(report) -> None:
     report.add("a step: times a bare forward and backward", step_time / bare_time, "times", 1.5, "lower")
 
 
-def _shipped(report, name: str) -> None:
+def _shipped(report, name: str, device: torch.device) -> None:
     """The deeper networks that ship: reported beside, without a goal."""
-    graph, model = xc.load_dataset(name), xc.load_pretrained(name)
+    graph, model = xc.load_dataset(name), xc.load_pretrained(name, device=str(device))
     targets = [xc.Node(node) for node in (graph.node_motif >= 0).nonzero().flatten().tolist()][::7]
     one = [seconds(lambda t=target: xc.explain(model, graph, t)) for target in targets[:5]]
     each = seconds(lambda: xc.explain_many(model, graph, targets)) / len(targets)
@@ -125,9 +142,21 @@ def _shipped(report, name: str) -> None:
     report.add(f"{name}: shipped model, {layers}, {len(targets)} in one call, each", 1e3 * each, "ms")
 
 
+def _device(model: GNN) -> torch.device:
+    return next(model.parameters()).device
+
+
+def _beside(model: GNN, graph: xc.Graph) -> tuple[torch.Tensor, torch.Tensor]:
+    """Features and edges where the model is."""
+    return graph.x.to(_device(model)), graph.edge_index.to(_device(model))
+
+
 def seconds(call: Callable[[], object]) -> float:
+    """Until the device has done it, not only until it was told to."""
     start = time.perf_counter()
     call()
+    if torch.accelerator.is_available():
+        torch.accelerator.synchronize()
     return time.perf_counter() - start
 
 
@@ -136,4 +165,4 @@ def _ratio(slow: list[float], fast: list[float]) -> float:
 
 
 if __name__ == "__main__":
-    figures.run(measure, __doc__)
+    figures.run(measure, __doc__, on_devices=True)

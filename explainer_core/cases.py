@@ -44,6 +44,7 @@ class Case:
         node_class = _node_classes(model, data, computation) if config.laplacian and task == "node" else None
         values = data.features_on(device)
         known = {
+            "distribution": target_class == "distribution",
             "mean": data.feature_mean.to(device),
             "varying": data.features_vary,
             "types": data.features_are_types,

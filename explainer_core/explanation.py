@@ -161,10 +161,10 @@ class Explanation:
 
     @cached_property
     def _by_size(self) -> dict[str, dict[int, Judged]]:
-        """The table by number of edges and by number of nodes; it lists the best of a size first."""
+        """The table by number of edges and by number of nodes: the first of a size, and the last."""
         sizes: dict[str, dict[int, Judged]] = {"edges": {}, "nodes": {}}
-        for judged in self.table:
-            sizes["edges"].setdefault(len(judged.edges), judged)
+        for judged in reversed(self.table):
+            sizes["edges"][len(judged.edges)] = judged
             sizes["nodes"].setdefault(len({end for edge in judged.edges for end in edge} | set(self.roots)), judged)
         return sizes
 

@@ -61,7 +61,8 @@ def _learnt(parts: Parts, labels: Tensor, data: Graph | GraphSet, config: Explai
     zero = config.feature_fill == "zero" or (config.feature_fill == "auto" and data.features_are_types)
     logits = torch.zeros(parts.count, values.shape[1], device=values.device)
     adam = Adam(logits, RATE)
-    nodes = torch.arange(len(parts.part), device=values.device)
+    # a node's place in its own part: what is filled in does not depend on the company
+    nodes = torch.arange(len(parts.part), device=values.device) - torch.searchsorted(parts.part, parts.part)
     for step in range(STEPS):
         gate = logits.sigmoid().requires_grad_()
         chosen = hashed_index(len(values), FILL, config.seed, step, nodes)
@@ -102,7 +103,7 @@ class _Hiding:
                 row[list(some)] = True
             mean = self.data.feature_mean.to(parts.x.device)
             x = torch.where(hide.to(parts.x.device)[parts.part], mean, parts.x)
-            found.append(parts.logits(x).double().softmax(-1)[:, self.label].cpu().numpy())
+            found.append(parts.logits(x).cpu().double().softmax(-1)[:, self.label].numpy())
             done += parts.count
         return np.concatenate(found)
 

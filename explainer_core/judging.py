@@ -131,7 +131,7 @@ def edge_rows(explanation: Explanation, edges: Sequence[Sequence[tuple[int, int]
 
 
 def _probabilities(logits: Tensor) -> np.ndarray:
-    return logits.double().softmax(-1).cpu().numpy()  # in float32 a sure class rounds to one
+    return logits.cpu().double().softmax(-1).numpy()  # in float32 a sure class rounds to one; mps has no float64
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,8 @@ class _Subject:
         self.task = TASKS[type(explanation.target)]
         spec = model.spec
         # elsewhere a silent edge is felt: by a softmax over neighbours, or a count of them
-        self.local = spec.kind != "rgcn" and not (spec.kind == "gat" and spec.normalize)
+        self.joins = not (self.task == "link" and explanation.sampled)  # each end may have a sample of its own
+        self.local = self.joins and spec.kind != "rgcn" and not (spec.kind == "gat" and spec.normalize)
 
     def alone(self, rows: np.ndarray) -> Iterator[_Graphs]:
         if self.task == "graph":
@@ -210,7 +211,7 @@ class _Subject:
     def without(self, rows: np.ndarray) -> Iterator[_Graphs]:
         if self.task == "graph":
             return self._own_graphs(~rows, self.isolated)
-        return self._changed(rows) if has_delta(self.model) else self._in_place(~rows)
+        return self._changed(rows) if self.joins and has_delta(self.model) else self._in_place(~rows)
 
     @cached_property
     def names(self) -> np.ndarray:

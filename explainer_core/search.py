@@ -30,14 +30,14 @@ PAIRS = 6  # two edges at once
 RINGS = 4  # rings that may be closed from one part
 RING_STARTS = 40  # edges through which a ring is looked for
 LONGEST_RING = 8
-ROUNDS = 8
+ROUNDS = 6
 SMALL = 12  # edges; of larger parts only every other size is moved from, by the best alone and with fewer moves
 FEWER = 6  # newcomers, and edges that may leave, of a larger part
 BEAM = 2  # parts of each size that others are made from, and the one that is preferred among equals
 REMEMBERED = 12  # parts of each size it is chosen from
 EQUAL = 0.02  # parts whose scores differ by less are equally good: the one that most proposals speak for is kept
 LOSES_CLASS = 0.5  # by so much a part that does not give the class alone must be better in all else
-PIECE = 0.05  # by so much a part of a whole graph must be better for each piece more
+PIECE = 0.03  # by so much a part of a whole graph must be better for each piece more
 PLATEAU = 0.998  # of the best score: sizes beyond the first that reaches it are left as the proposals have them
 QUESTION_EDGES = 60_000  # in one round, edges of graphs that the model is asked about without a part
 
@@ -67,6 +67,7 @@ class _Part:
     keeps_class: bool
     score: float  # sufficiency + necessity; the latter a guess until the model is asked
     without: float | None = None
+    phase: int = 0  # of the search in which it was found
     preference: tuple | None = None  # worked out when it is asked for
 
 
@@ -105,26 +106,34 @@ class Search:
         place = {pair: i for i, pair in enumerate(self.considered.tolist())}
         self.orders = [(name, [place[p] for p in order if p in place]) for name, order in orders]
         self.hops = explanation.pair_hops[self.considered]
-        self._rank_edges()
         self._name_nodes()
+        self.phase = 0
         self.known: dict[bytes, _Part] = {}
+        self.expanded: set[bytes] = set()  # those whose neighbours were asked about
         self.best: dict[int, list[_Part]] = {}  # by number of edges, the best first
         self.cost = max(1, cost)  # edges that a question about the rest of the graph comes to
 
     def run(self) -> Generator[Question, Answer, tuple[Judged, ...]]:
+        """First from the proposals that are the same from every start, then from the others: what these bring must be
+        clearly better, or the explanation would change with the start for nothing."""
         if not len(self.considered):
             return ()
-        rows, origins = self._proposed()
-        yield from self._ask(rows, origins, np.zeros(len(rows)))
-        if self.exchanges:
-            expanded: set[bytes] = set()
-            for _ in range(ROUNDS):
-                bases = [part for part in self._to_improve() if part.row.tobytes() not in expanded]
-                if not bases:
-                    break
-                expanded |= {part.row.tobytes() for part in bases}
-                yield from self._ask(*self._moves(bases))
+        groups = [[o for o in self.orders if (o[0] in self.steady) == steady] for steady in (True, False)]
+        for self.phase, orders in enumerate(group for group in groups if group):
+            self._rank_edges(orders)
+            rows, origins = self._proposed(orders)
+            yield from self._ask(rows, origins, np.zeros(len(rows)))
+            if self.exchanges:
+                yield from self._improve()
         return self._table()
+
+    def _improve(self) -> Generator[Question, Answer, None]:
+        for _ in range(ROUNDS):
+            bases = [part for part in self._to_improve() if part.row.tobytes() not in self.expanded]
+            if not bases:
+                return
+            self.expanded |= {part.row.tobytes() for part in bases}
+            yield from self._ask(*self._moves(bases))
 
     # What the proposals say
 
@@ -135,26 +144,27 @@ class Search:
         order = nested_order(e.pairs, scores, e.roots, **settings)
         return [pair for _, pair in zip(range(CONSIDERED), order, strict=False)]
 
-    def _rank_edges(self) -> None:
-        """How early any proposal has an edge, and how early those have it in which chance plays no part: (considered,) each."""
+    def _rank_edges(self, orders: Sequence[tuple[str, list[int]]]) -> None:
+        """How early any of these proposals has an edge, or one before them had it, and how early all of them do."""
         count = len(self.considered)
-        ranks = np.full((len(self.orders), count), float(count))
-        for row, (_, order) in zip(ranks, self.orders, strict=True):
+        ranks = np.full((len(orders), count), float(count))
+        for row, (_, order) in zip(ranks, orders, strict=True):
             row[order] = np.arange(len(order))
-        self.rank = ranks.min(0, initial=count)
-        steady = [i for i, (name, _) in enumerate(self.orders) if name in self.steady]
-        self.consensus = 1 - ranks[steady].mean(0) / max(count, 1) if steady else -self.rank
+        if self.phase == 0:
+            self.rank, self.consensus = ranks.min(0), 1 - ranks.mean(0) / max(count, 1)  # (considered,) each
+        else:
+            self.rank = np.minimum(self.rank, ranks.min(0))
 
-    def _proposed(self) -> tuple[np.ndarray, list[str]]:
-        """A part of every size from each proposal, every edge at the target, and rings."""
+    def _proposed(self, orders: Sequence[tuple[str, list[int]]]) -> tuple[np.ndarray, list[str]]:
+        """A part of every size from each proposal; at first also every edge at the target, and rings."""
         rows, origins = [], []
-        for name, order in self.orders:
+        for name, order in orders:
             size = min(len(order), MOST)
             nested = np.zeros((size, len(self.considered)), dtype=bool)
             nested[:, order[:size]] = np.tri(size, dtype=bool)
             rows.append(nested)
             origins += [name] * size
-        if self.exchanges:
+        if self.exchanges and self.phase == 0:
             single = np.eye(len(self.considered), dtype=bool)[self._first_edges()]
             self.rings = self._rings()
             self.ring_nodes = (self.rings.astype(np.float32) @ self.incidence > 0).astype(np.float32)
@@ -244,7 +254,9 @@ class Search:
         keeps = answer.alone.argmax(1) == self.asked.label
         scores = np.minimum(1.0, alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - guesses
         columns = rows, rows.sum(1).tolist(), fresh, alone.tolist(), keeps.tolist(), scores.tolist()
-        parts = [_Part(row, size, origins[i], *rest) for row, size, i, *rest in zip(*columns, strict=True)]
+        parts = [
+            _Part(row, size, origins[i], *rest, phase=self.phase) for row, size, i, *rest in zip(*columns, strict=True)
+        ]
         self.known |= {part.row.tobytes(): part for part in parts}
         contenders = self._contenders(parts)
         chosen = np.array([part.row for part in contenders])
@@ -403,29 +415,35 @@ class Search:
     # The result
 
     def _table(self) -> tuple[Judged, ...]:
-        """The best part of each number of edges and of each number of nodes; where two are of one size, the better first."""
+        """The best part of each number of edges and of each number of nodes.
+
+        Those for numbers of nodes alone come last, those for numbers of edges alone first, so that the first of so
+        many edges is the one for them, and the last of so many nodes.
+        """
         judged = [part for part in self.known.values() if part.without is not None and part.size <= MOST]
         rows = np.array([part.row for part in judged])
         scores = np.array([part.score for part in judged])
         edges = np.array([part.size for part in judged])
         nodes = ((rows.astype(np.float32) @ self.incidence > 0) | self.root).sum(1)
-        chosen: dict[int, None] = {}
-        for sizes in (edges, nodes):
+        chosen: tuple[set[int], set[int]] = set(), set()
+        for of_unit, sizes in zip(chosen, (edges, nodes), strict=True):
             for size in np.unique(sizes):
                 some = np.flatnonzero(sizes == size)
                 equal = some[scores[some] >= scores[some].max() - EQUAL]
-                chosen[min(equal.tolist(), key=lambda i: self._preference(judged[i]))] = None
-        order = sorted(chosen, key=lambda i: (-scores[i], self._preference(judged[i])))
+                of_unit.add(min(equal.tolist(), key=lambda i: self._preference(judged[i])))
+        by_edges, by_nodes = chosen
+        place = {i: (i in by_nodes) - (i in by_edges) for i in by_edges | by_nodes}
+        order = sorted(place, key=lambda i: (place[i], -scores[i], self._preference(judged[i])))
         return tuple(self._judged(judged[i]) for i in order)
 
     def _preference(self, part: _Part) -> tuple:
-        """Smaller for a part of fewer nodes, as a ring is, and fewer edges; then for one that the proposals without chance
-        speak for, that is nearer to the target, that has smaller numbers: the same whatever the start."""
+        """Smaller for a part that was found without chance, then for one of fewer nodes, as a ring is, and fewer edges, that
+        more proposals speak for, that is nearer to the target, that has smaller numbers."""
         if part.preference is None:
             row = part.row
             nodes = int((row.astype(np.float32) @ self.incidence > 0).sum())
             support, hops = round(float(self.consensus[row].sum()), 2), int(self.hops[row].sum())
-            part.preference = nodes, part.size, -support, hops, tuple(np.flatnonzero(row).tolist())
+            part.preference = part.phase, nodes, part.size, -support, hops, tuple(np.flatnonzero(row).tolist())
         return part.preference
 
     def _judged(self, part: _Part) -> Judged:

@@ -147,7 +147,7 @@ def agreement_over_starts(
     asked = "distribution" if explanation.explained_class is None else explanation.explained_class
     found: list[Subgraph] = []
     for start in range(starts):
-        settings = replace(config, seed=config.seed + start * config.seeds, features="none")
+        settings = replace(config, seed=(config.seed + start * config.seeds) % 2**31, features="none")
         found += [
             e.subgraph()
             for e in explain_many(model, data, [explanation.target], settings, explanation.method, target_class=asked)

@@ -9,6 +9,7 @@ from explainer_core.config import ExplainConfig
 KNOBS = {knob.name: knob for knob in dataclasses.fields(ExplainConfig)}
 NUMBERS = [name for name, knob in KNOBS.items() if knob.metadata["low"] is not None]
 WHOLE = [name for name in NUMBERS if type(KNOBS[name].default) is int]
+AUTO = [name for name in NUMBERS if KNOBS[name].metadata["auto"]]
 REAL = [name for name in NUMBERS if type(KNOBS[name].default) is float]
 CHOICES = [name for name, knob in KNOBS.items() if knob.metadata["choices"]]
 FLAGS = [name for name, knob in KNOBS.items() if type(knob.default) is bool]
@@ -31,7 +32,7 @@ def test_every_knob_is_a_number_a_choice_or_a_flag_and_has_help():
 @pytest.mark.parametrize("name", KNOBS)
 def test_defaults_are_in_range(name):
     rule, default = KNOBS[name].metadata, KNOBS[name].default
-    if name in NUMBERS:
+    if name in NUMBERS and default != "auto":
         assert rule["low"] <= default <= rule["high"]
     if name in CHOICES:
         assert default in rule["choices"]
@@ -56,14 +57,18 @@ def test_a_number_outside_its_range_is_refused(name, side):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"k_m": 0}, r"k_m must be 1 to 50 \(got 0\)"),
+        ({"k_m": 0}, r"^k_m must be 1 to 50 or 'auto' \(got 0\)$"),
         ({"k_f": 51}, r"k_f must be 1 to 50 \(got 51\)"),
         ({"entropy": -0.5}, r"entropy must be 0 to 5 \(got -0.5\)"),
         ({"steps": 2001}, r"steps must be 1 to 2,?000 \(got 2001\)"),
         ({"seed": -1}, r"seed must be 0 to 2,?147,?483,?647 \(got -1\)"),
         ({"max_edges": 0}, r"max_edges must be 1 to 10,?000,?000 \(got 0\)"),
         ({"max_edges": 12345678}, r"\(got 12,?345,?678\)"),
-        ({"k_m": True}, r"k_m must be a\w* int\w* \(got True\)"),
+        ({"k_m": True}, r"^k_m must be an int or 'auto' \(got True\)$"),
+        ({"k_m": "automatic"}, r"^k_m must be an int or 'auto' \(got 'automatic'\)$"),
+        ({"k_f": "auto"}, r"^k_f must be an int \(got 'auto'\)$"),
+        ({"steps": "auto"}, r"^steps must be an int \(got 'auto'\)$"),
+        ({"features": "before"}, r"features must be one of after, joint, none \(got 'before'\)"),
         ({"k_m": 6.0}, r"\(got 6.0\)"),
         ({"size": "0.3"}, r"size must be a number \(got '0.3'\)"),
         ({"connected": 1}, r"connected must be a bool \(got 1\)"),
@@ -135,3 +140,26 @@ def test_the_dictionary_of_a_config_makes_it_again():
     config = ExplainConfig(k_m=9, feature_fill="zero", seeds=3)
     assert ExplainConfig(**config.to_dict()) == config
     assert hash(ExplainConfig(**config.to_dict())) == hash(config)
+
+
+def test_only_k_m_may_be_auto_and_is_unless_told():
+    assert AUTO == ["k_m"]
+    assert ExplainConfig().k_m == ExplainConfig(k_m="auto").k_m == "auto"
+    assert [ExplainConfig(k_m=k_m).k_m for k_m in (1, 50)] == [1, 50]
+
+
+def test_the_paper_s_settings_are_the_published_ones():
+    """Appendix of Ying et al. 2019: size 0.005, Laplacian 0.5, features 0.1; both masks at once, by sufficiency alone."""
+    paper = ExplainConfig.paper()
+    assert (paper.size, paper.laplacian, paper.feat_size, paper.entropy) == (0.005, 0.5, 0.1, 1.0)
+    assert (paper.necessity, paper.features, paper.refine, paper.size_start) == (0.0, "joint", False, 0.0)
+    assert (paper.direction, paper.feature_fill, paper.temperature, paper.k_m) == ("symmetric", "marginal", 1.0, 6)
+
+
+def test_the_paper_s_settings_may_be_changed_one_by_one():
+    assert ExplainConfig.paper(k_m=9) == dataclasses.replace(ExplainConfig.paper(), k_m=9)
+    assert ExplainConfig.paper(k_m="auto").k_m == "auto"
+    with pytest.raises(ValueError, match="size must be 0 to 5"):
+        ExplainConfig.paper(size=-1.0)
+    with pytest.raises(TypeError, match="surprise"):
+        ExplainConfig.paper(surprise=1)

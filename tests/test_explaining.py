@@ -24,7 +24,7 @@ def unreadable():
 
 
 REFUSED = {
-    "unknown method": (NODE, GRAPH, Node(0), {"method": "magic"}, r"method must be one of gnnexplainer, .+'magic'"),
+    "unknown method": (NODE, GRAPH, Node(0), {"method": "magic"}, r"method must be one of verified, .+'magic'"),
     "link for a node model": (
         NODE,
         GRAPH,
@@ -171,7 +171,7 @@ def test_only_a_method_of_chance_has_a_spread_over_seeds():
     for method in METHODS:
         model = network("gat") if method == "attention" else NODE
         found = explain(model, GRAPH, Node(0), several, method)
-        assert (found.edge_spread is not None) == (method in ("gnnexplainer", "random"))
+        assert (found.edge_spread is not None) == (method in ("verified", "gnnexplainer", "random"))
         assert explain(model, GRAPH, Node(0), QUICK, method).edge_spread is None
 
 

@@ -14,6 +14,7 @@ from explainer_core.config import ExplainConfig
 from explainer_core.explaining import explain
 from explainer_core.explanation import Explanation, extract
 from explainer_core.targets import Link, Node, WholeGraph
+from explainer_core.verdict import Judged, Verdict
 
 
 def explanation(edges, weights, target=None, **fields):
@@ -42,24 +43,24 @@ def explanation(edges, weights, target=None, **fields):
 # Extraction
 
 
-def slow_extraction(pairs, scores, roots, k_m, unit, connected):
-    """Every threshold from high to low, each component by networkx; the first that is large enough, or the last."""
-    pairs = [tuple(pair) for pair in pairs.tolist()]
-    for threshold in sorted(set(scores.tolist()), reverse=True):
-        heavy = [pair for pair, score in zip(pairs, scores, strict=True) if score >= threshold]
-        net = nx.Graph(heavy)
-        net.add_nodes_from(roots)
-        inside = set(net)
-        if connected and roots:
-            inside = set().union(*(nx.node_connected_component(net, root) for root in roots))
-        elif connected:
-            parts = nx.connected_components(net)
-            inside = max(parts, key=lambda part: len(part) if unit == "nodes" else net.subgraph(part).number_of_edges())
-        kept = [pair for pair in heavy if pair[0] in inside]
-        nodes = {node for pair in kept for node in pair} | set(roots)
-        if len(kept if unit == "edges" else nodes) >= k_m:
+def slow_extraction(pairs, scores, roots, k_m, unit, connected, hop):
+    """All edges are looked at again for each one that comes in: the heaviest, then the nearest, then the first."""
+    kept, nodes = [], set(roots)
+    while True:
+        free = [e for e in range(len(pairs)) if e not in kept]
+        if connected and nodes:
+            free = [e for e in free if nodes & set(pairs[e].tolist())]
+        if not free:
             break
-    return tuple(sorted(nodes)), tuple(kept), threshold, len(heavy) - len(kept)
+        best = min(free, key=lambda e: (-scores[e], hop[e], e))
+        grown = nodes | set(pairs[best].tolist())
+        if (len(kept) + 1 if unit == "edges" else len(grown)) > k_m:
+            break
+        kept.append(best)
+        nodes = grown
+    threshold = min((scores[e] for e in kept), default=max(scores))
+    edges = tuple(tuple(pairs[e].tolist()) for e in sorted(kept))
+    return tuple(sorted(nodes)), edges, threshold, int(sum(scores >= threshold)) - len(kept)
 
 
 def random_scores(seed, levels=None):
@@ -71,43 +72,60 @@ def random_scores(seed, levels=None):
     return pairs, scores
 
 
-@pytest.mark.parametrize("roots", [(3,), (3, 8)], ids=["node", "link"])
+@pytest.mark.parametrize("roots", [(3,), (3, 8), ()], ids=["node", "link", "graph"])
 @pytest.mark.parametrize("levels", [None, 4], ids=["distinct", "ties"])
 @pytest.mark.parametrize("unit", ["nodes", "edges"])
 @pytest.mark.parametrize("connected", [True, False])
-def test_extraction_around_a_target_is_what_a_slow_search_finds(roots, levels, unit, connected):
+def test_extraction_is_what_a_slow_search_finds(roots, levels, unit, connected):
     for seed in range(12):
         pairs, scores = random_scores(seed, levels)
+        hop = np.random.default_rng(seed).integers(3, size=len(pairs))
         for k_m in (1, 2, 3, 5, 8, 50):
-            found = extract(pairs, scores, roots, k_m, unit=unit, connected=connected)
-            expected = slow_extraction(pairs, scores, roots, k_m, unit, connected)
+            found = extract(pairs, scores, roots, k_m, unit=unit, connected=connected, hop=hop)
+            expected = slow_extraction(pairs, scores, roots, k_m, unit, connected, hop)
             assert (found.nodes, found.edges, found.threshold, found.dropped) == expected, (seed, k_m)
 
 
-@pytest.mark.parametrize("levels", [None, 4], ids=["distinct", "ties"])
+@pytest.mark.parametrize("roots", [(3,), (3, 8), ()], ids=["node", "link", "graph"])
 @pytest.mark.parametrize("unit", ["nodes", "edges"])
-@pytest.mark.parametrize("connected", [True, False])
-def test_extraction_from_a_whole_graph_is_what_a_slow_search_finds(levels, unit, connected):
-    """Components of equal size may stand for each other, so only what all of them share is compared."""
+def test_never_more_than_k_m_is_kept_and_it_hangs_together(roots, unit):
+    """However many edges weigh the same. A target counts, so that a link has two nodes at least."""
     for seed in range(12):
-        pairs, scores = random_scores(seed, levels)
-        for k_m in (1, 2, 3, 5, 8, 50):
-            found = extract(pairs, scores, (), k_m, unit=unit, connected=connected)
-            nodes, edges, threshold, _ = slow_extraction(pairs, scores, (), k_m, unit, connected)
-            assert found.threshold == threshold, (seed, k_m)
-            assert len(getattr(found, unit)) == len(nodes if unit == "nodes" else edges), (seed, k_m)
-            assert not connected or nx.is_connected(nx.Graph(found.edges))
-            assert found.dropped == (scores >= threshold).sum() - len(found.edges)
+        pairs, scores = random_scores(seed, levels=2)
+        for k_m in range(1, 14):
+            found = extract(pairs, scores, roots, k_m, unit=unit)
+            size = len(getattr(found, unit))
+            assert size <= max(k_m, len(roots)) if unit == "nodes" else size <= k_m
+            net = nx.Graph(found.edges)
+            net.add_nodes_from(roots)
+            assert all(set(part) & set(roots) for part in nx.connected_components(net)) or not roots
+            assert roots or not found.edges or nx.is_connected(net)
 
 
-def test_of_a_whole_graph_the_part_with_the_most_edges_counts_where_edges_are_counted():
-    """Four nodes all joined (6 edges) outweigh a path of five (4 edges), though it has more nodes."""
-    full = [(a, b) for a in range(4) for b in range(a + 1, 4)]
-    path = [(a, a + 1) for a in range(10, 14)]
-    pairs = np.array([*full, *path, (20, 21)])
-    scores = np.array([1.0] * 6 + [0.5] * 4 + [0.25])
-    found = extract(pairs, scores, (), 6, unit="edges")
-    assert (found.edges, found.threshold, found.dropped) == (tuple(full), 1.0, 0)
+def test_a_whole_graph_grows_from_its_heaviest_edge():
+    """Though the part on the left has more edges, and more that are heavy."""
+    pairs = np.array([(0, 1), (0, 2), (1, 2), (10, 11), (11, 12)])
+    scores = np.array([0.8, 0.8, 0.8, 0.9, 0.1])
+    assert [extract(pairs, scores, (), k_m, unit="edges").edges for k_m in (1, 2, 5)] == [
+        ((10, 11),),
+        ((10, 11), (11, 12)),
+        ((10, 11), (11, 12)),
+    ]
+    assert extract(pairs, scores, (), 2, unit="nodes").edges == ((10, 11),)
+    assert extract(pairs, scores, (), 1, unit="nodes").nodes == ()
+
+
+def test_of_equals_the_nearer_comes_first_then_the_smaller_number():
+    pairs, scores = np.array([(0, 1), (0, 2), (0, 3), (1, 4)]), np.full(4, 0.3)
+    for hop, first in (([0, 0, 0, 1], (0, 1)), ([1, 0, 0, 0], (0, 2)), ([1, 1, 0, 0], (0, 3))):
+        assert extract(pairs, scores, (0,), 1, unit="edges", hop=np.array(hop)).edges == (first,)
+    assert extract(pairs, scores, (0,), 3, unit="edges").edges == ((0, 1), (0, 2), (0, 3))
+
+
+def test_edges_between_nodes_that_are_in_already_cost_nothing():
+    pairs = np.array([(0, 1), (0, 2), (1, 2), (2, 3)])
+    assert extract(pairs, np.array([0.9, 0.8, 0.7, 0.6]), (0,), 3).edges == ((0, 1), (0, 2), (1, 2))
+    assert extract(pairs, np.array([0.9, 0.8, 0.5, 0.6]), (0,), 3).edges == ((0, 1), (0, 2))  # a beginning of the order
 
 
 def test_extraction_on_paper():
@@ -115,14 +133,10 @@ def test_extraction_on_paper():
     pairs, scores = np.array([(0, 1), (1, 2), (2, 3), (7, 8)]), np.array([0.9, 0.5, 0.4, 0.8])
     found = extract(pairs, scores, (0,), 3)
     assert (found.nodes, found.edges, found.threshold, found.dropped) == ((0, 1, 2), ((0, 1), (1, 2)), 0.5, 1)
-    loose = extract(pairs, scores, (0,), 3, connected=False)
+    loose = extract(pairs, scores, (0,), 4, connected=False)
     assert (loose.nodes, loose.edges, loose.dropped) == ((0, 1, 7, 8), ((0, 1), (7, 8)), 0)
+    assert extract(pairs, scores, (0,), 3, connected=False).edges == ((0, 1),)
     assert extract(pairs, scores, (0,), 2, unit="edges").edges == ((0, 1), (1, 2))
-
-
-def test_edges_as_heavy_as_the_threshold_are_all_kept():
-    pairs, scores = np.array([(0, leaf) for leaf in range(1, 8)]), np.full(7, 0.3)
-    assert extract(pairs, scores, (0,), 3).edges == tuple(map(tuple, pairs.tolist()))
 
 
 def test_a_graph_smaller_than_asked_is_kept_whole():
@@ -190,7 +204,8 @@ def test_the_roots_are_the_nodes_asked_about():
 
 def test_the_subgraph_follows_the_settings_unless_told_otherwise():
     chain = [(0, 1), (1, 2), (2, 3), (7, 8)]
-    found = explanation(chain, [0.9, 0.5, 0.4, 0.8], Node(0), config=ExplainConfig(k_m=2, k_m_unit="edges"))
+    settings = ExplainConfig(k_m=2, k_m_unit="edges")
+    found = explanation(chain, [0.9, 0.5, 0.4, 0.8], Node(0), config=settings, size=2)
     assert found.subgraph().edges == ((0, 1), (1, 2))
     assert found.subgraph(3, unit="nodes").nodes == (0, 1, 2)
     assert found.subgraph(2, connected=False).edges == ((0, 1), (7, 8))
@@ -206,8 +221,9 @@ def test_the_heaviest_features_come_first_and_ties_in_order():
 
 def test_the_table_has_a_row_for_each_edge_heaviest_first():
     table = explanation([(0, 1), (1, 0), (2, 1)], [0.2, 0.6, 0.9]).to_pandas()
-    assert list(table.columns) == ["source", "head", "weight", "edge", "part"]
-    assert table.values.tolist() == [[2, 1, 0.9, 2, 0], [1, 0, 0.6, 1, 0], [0, 1, 0.2, 0, 0]]
+    assert list(table.columns) == ["source", "head", "weight", "mask", "edge", "part"]
+    rows = [[2, 1, 0.9, 0.9, 2, 0], [0, 1, 0.4, 0.2, 0, 0], [1, 0, 0.4, 0.6, 1, 0]]
+    assert table.values.tolist() == rows  # the score of a pair is one, whichever direction
     assert len(explanation([], []).to_pandas()) == 0
 
 
@@ -241,13 +257,37 @@ def assert_equal(one, other):
 
 
 @pytest.mark.parametrize("task", ["node", "graph", "link"])
-@pytest.mark.parametrize("method", ["gnnexplainer", "gradient", "proximity"])
+@pytest.mark.parametrize("method", ["verified", "gnnexplainer", "gradient", "proximity"])
 def test_an_explanation_comes_back_from_its_file_as_it_was(task, method):
     model, data, targets = case(task)
     settings = ExplainConfig(steps=5, seeds=3, k_m=4, feature_fill="zero")
     for target_class in ("predicted", "distribution"):
         found = explain(model, data, targets[0], settings, method, target_class=target_class)
-        assert_equal(found, Explanation.from_json(found.to_json()))
+        back = Explanation.from_json(found.to_json())
+        assert_equal(found, back)
+        assert found.verdict is not None
+        assert bool(found.table) == (method == "verified")
+        for k_m in (1, 2, 4, 9):
+            assert back.subgraph(k_m) == found.subgraph(k_m)
+
+
+@pytest.mark.parametrize("task", ["node", "graph", "link"])
+@pytest.mark.parametrize("method", ["verified", "gnnexplainer"])
+def test_every_export_gives_a_pair_the_same_score_to_the_last_digit(task, method):
+    model, data, targets = case(task)
+    found = explain(model, data, targets[0], ExplainConfig(steps=5, k_m=5), method)
+    pairs, scores = found.undirected()
+    score = dict(zip(map(tuple, pairs.tolist()), scores.tolist(), strict=True))
+    table = found.to_pandas()
+    for source, head, weight in table[["source", "head", "weight"]].itertuples(index=False):
+        assert weight == score[min(source, head), max(source, head)]
+    assert {(min(a, b), max(a, b)): weight for a, b, weight in found.to_networkx().edges(data="weight")} == score
+    written = json.loads(found.to_json())
+    for source, head, weight in zip(*written["edge_index"], written["edge_score"], strict=True):
+        assert weight == score[min(source, head), max(source, head)]
+    kept = set(found.subgraph().edges)
+    if method == "verified":  # what the model was asked about comes before all others
+        assert min(score[edge] for edge in kept) > max(score[edge] for edge in set(score) - kept)
 
 
 def test_an_explanation_with_no_edges_comes_back_too():
@@ -264,6 +304,10 @@ VALID = explanation(
     history={"size": [0.5, 0.4]},
     snapshots=((1, np.array([0.1, 0.2, 0.3])),),
     steps=2,
+    feature_mask=np.array([0.5, 0.5, 0.5, 0.5]),
+    feature_absent=np.array([True, False, False, False]),
+    verdict=Verdict("mostly", 0.75, 0.5, 0.25, 0.125, keeps_class=True, winner="mask"),
+    table=(Judged(((0, 1), (1, 2)), 0.7, 0.2, True, "mask"), Judged(((1, 2),), 0.5, 0.25, True, "growth")),
 ).to_json()
 
 
@@ -277,7 +321,10 @@ def test_what_is_no_explanation_is_refused(text):
         Explanation.from_json(text)
 
 
-MAY_BE_MISSING = {"history", "sampled", "steps", "core"}
+MAY_BE_MISSING = {
+    *("history", "sampled", "steps", "feature_weight", "feature_mask", "feature_absent"),
+    *("edge_spread", "seed_weights", "edge_score", "verdict", "table"),
+}
 
 
 @pytest.mark.parametrize("name", [name for name in json.loads(VALID) if name not in MAY_BE_MISSING])
@@ -286,6 +333,14 @@ def test_a_file_with_a_part_missing_is_refused(name):
     del values[name]
     with pytest.raises(ValueError, match="not an explanation written by to_json"):
         Explanation.from_json(json.dumps(values))
+
+
+def judged(**changes):
+    return json.loads(VALID)["table"][0] | changes
+
+
+def verdict(**changes):
+    return json.loads(VALID)["verdict"] | changes
 
 
 HOSTILE = {
@@ -347,9 +402,39 @@ HOSTILE = {
     "snapshots too short": {"snapshots": [[1, [0.1]]]},
     "snapshots text": {"snapshots": [["first", [0.1, 0.2, 0.3]]]},
     "snapshots huge": {"snapshots": [[1, [0.1, 0.2, 10**400]]]},
-    "core text": {"core": "ab"},
-    "core of strangers": {"core": [[5, 9]]},
-    "core with fractions": {"core": [[0.5, 1]]},
+    "size none": {"size": None},
+    "size zero": {"size": 0},
+    "size text": {"size": "auto"},
+    "size with a fraction": {"size": 2.5},
+    "size true": {"size": True},
+    "feature mask of others": {"feature_mask": [0.5]},
+    "absent as numbers": {"feature_absent": [1, 0, 0, 0]},
+    "absent of others": {"feature_absent": [True]},
+    "table a number": {"table": 5},
+    "table of numbers": {"table": [5]},
+    "table of strangers": {"table": [judged(edges=[[5, 9]])]},
+    "table the wrong way round": {"table": [judged(edges=[[1, 0]])]},
+    "table of three ends": {"table": [judged(edges=[[0, 1, 2]])]},
+    "table with fractions": {"table": [judged(edges=[[0.0, 1]])]},
+    "table above one": {"table": [judged(alone=1.5)]},
+    "table below zero": {"table": [judged(without=-0.5)]},
+    "table nan": {"table": [judged(alone=math.nan)]},
+    "table text": {"table": [judged(alone="high")]},
+    "table keeps one": {"table": [judged(keeps_class=1)]},
+    "table from a number": {"table": [judged(origin=3)]},
+    "table with more": {"table": [judged(surprise=1)]},
+    "table with less": {"table": [{"edges": [[0, 1]]}]},
+    "verdict text": {"verdict": "mostly"},
+    "verdict empty": {"verdict": {}},
+    "verdict of no level": {"verdict": verdict(level="<script>")},
+    "verdict level a list": {"verdict": verdict(level=["mostly"])},
+    "verdict above one": {"verdict": verdict(alone=7.0)},
+    "verdict nan": {"verdict": verdict(empty=math.nan)},
+    "verdict text for a number": {"verdict": verdict(full="0.5")},
+    "verdict keeps text": {"verdict": verdict(keeps_class="yes")},
+    "verdict won by a number": {"verdict": verdict(winner=1)},
+    "verdict agrees too much": {"verdict": verdict(agreement=1.5)},
+    "verdict with more": {"verdict": verdict(surprise=1)},
     "sampled text": {"sampled": "yes"},
     "steps text": {"steps": "many"},
 }
@@ -360,6 +445,18 @@ def test_a_file_that_was_tampered_with_is_refused(changes):
     """By a ValueError and nothing else: what gets through must be safe to draw."""
     with pytest.raises(ValueError, match="not an explanation written by to_json"):
         Explanation.from_json(changed(**changes))
+
+
+def test_a_file_of_an_earlier_version_still_opens():
+    """It had a core, and neither a table nor a verdict; its settings had fewer knobs, and K_M was a number."""
+    values = json.loads(VALID)
+    for name in ("size", "verdict", "table", "feature_mask", "feature_absent", "edge_score"):
+        del values[name]
+    settings = {k: v for k, v in values["config"].items() if k not in ("necessity", "features")} | {"k_m": 4}
+    old = Explanation.from_json(json.dumps(values | {"config": settings, "core": [[0, 1]]}))
+    assert (old.size, old.verdict, old.table) == (4, None, ())
+    assert old.subgraph().edges == ((0, 1), (1, 2))
+    np.testing.assert_array_equal(old.edge_weight, values["edge_weight"])
 
 
 def test_the_file_that_was_not_tampered_with_is_taken():

@@ -110,26 +110,14 @@ def test_characterization_is_a_harmonic_mean():
     assert metrics.characterization(-0.2, 0.1) == 0
 
 
-def test_the_curve_over_k_m_ends_at_the_whole_prediction():
-    model, graph = network(), random_graph(20, 30)
-    found = explain(model, graph, Node(4), QUICK)
-    curve = metrics.probability_curve(model, graph, found, [1, 3, 200])
-    assert [size for size, _ in curve] == [1, 3, 200]
-    assert curve[-1][1] == pytest.approx(found.probabilities[found.predicted_class], abs=1e-5)
-
-
-def test_stability_is_one_for_equal_seeds_and_the_jaccard_overlap_otherwise():
-    model, graph = network(), random_graph(20, 30)
-    found = explain(model, graph, Node(4), ExplainConfig(steps=5, seeds=3, k_m=3, k_m_unit="edges", connected=False))
-    assert metrics.stability(replace(found, seed_weights=np.stack([found.edge_weight] * 3))) == 1
-    pairs, _ = found.undirected()
-    one, two = np.zeros(len(found.edge_weight)), np.zeros(len(found.edge_weight))
-    for weights, chosen in ((one, pairs[:3]), (two, pairs[1:4])):
-        for pair in chosen.tolist():
-            weights[(pair == np.sort(found.edge_index, axis=0).T).all(1)] = 1
-    assert metrics.stability(replace(found, seed_weights=np.stack([one, two]))) == pytest.approx(2 / 4)
-    with pytest.raises(ValueError, match="at least two seeds"):
-        metrics.stability(explain(model, graph, Node(4), QUICK))
+def test_agreement_on_paper():
+    """The Jaccard overlap of each two, and their mean: 1/3, 0 and 1/2."""
+    one, two, three = (Subgraph.of(edges) for edges in ([(0, 1), (1, 2)], [(1, 2), (2, 3)], [(2, 3)]))
+    assert metrics.agreement([one, two]) == pytest.approx(1 / 3)
+    assert metrics.agreement([one, three]) == 0
+    assert metrics.agreement([one, two, three]) == pytest.approx((1 / 3 + 0 + 1 / 2) / 3)
+    assert metrics.agreement([two, two, two]) == 1
+    assert metrics.agreement([Subgraph.of([]), Subgraph.of([])]) == 1  # nothing is the same as nothing
 
 
 def test_a_random_subgraph_hangs_on_the_target_and_has_the_size_asked_for():

@@ -47,6 +47,7 @@ def hand_made(edges, weights=None, *, target=0, k_m=8, unit="edges"):
         nodes=nodes,
         hop=np.zeros(len(nodes), dtype=np.int64),
         feature_weight=None,
+        size=k_m,
     )
 
 

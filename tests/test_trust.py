@@ -5,16 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from small_networks import case, counting_network, network, random_graph
+from small_networks import case, counting_network, network, random_graph, sharp
 
 from explainer_core.config import ExplainConfig
 from explainer_core.datasets.registry import load_dataset
 from explainer_core.explaining import explain
 from explainer_core.graph import Graph, undirected
-from explainer_core.metrics import faithfulness, probability_curve
+from explainer_core.metrics import faithfulness
 from explainer_core.pretrained import load_pretrained
 from explainer_core.targets import Node
-from explainer_core.trust import flips, trust, with_size
+from explainer_core.trust import SizePoint, agreement_over_starts, trust, with_size
 
 FEW_STEPS = ExplainConfig(steps=20, k_m=4)
 
@@ -40,27 +40,48 @@ def sigmoid(value):
     return 1 / (1 + np.exp(-value))
 
 
+def points(judged):
+    """What the class gets alone, by size."""
+    return {point.size: point.alone for point in judged.curve}
+
+
 @pytest.mark.parametrize("task", ["node", "graph", "link"])
-def test_curve_and_faithfulness_are_those_of_the_metrics(task):
+@pytest.mark.parametrize("method", ["verified", "gnnexplainer"])
+def test_curve_and_faithfulness_are_those_of_the_metrics(task, method):
     model, data, targets = case(task)
-    explanation = explain(model, data, targets[0], FEW_STEPS)
+    explanation = explain(sharp(model), data, targets[0], FEW_STEPS, method)
     judged = trust(model, data, explanation)
-    sizes = [size for size, _ in judged.curve]
-    assert np.allclose(judged.curve, probability_curve(model, data, explanation, sizes), atol=1e-6)
-    expected = faithfulness(model, data, [explanation])[0]
-    for field in ("full", "kept", "without", "sparsity"):
-        assert getattr(judged.faithfulness, field) == pytest.approx(getattr(expected, field), abs=1e-6)
-    assert judged.faithfulness.keeps_class == expected.keeps_class
-    assert judged.faithfulness.kept == pytest.approx(dict(judged.curve)[4], abs=1e-6)
+    for point in judged.curve:
+        (expected,) = faithfulness(model, data, [explanation], [explanation.subgraph(point.size)])
+        assert (point.alone, point.without) == pytest.approx((expected.kept, expected.without), abs=1e-6)
+        assert point.keeps_class == expected.keeps_class
+        if point.size == 4:
+            assert judged.faithfulness.sparsity == expected.sparsity
+            assert judged.faithfulness.full == expected.full
+    assert judged.faithfulness.kept == points(judged)[4]
+
+
+@pytest.mark.parametrize("task", ["node", "graph", "link"])
+@pytest.mark.parametrize("unit", ["nodes", "edges"])
+def test_every_point_of_the_curve_is_what_choosing_that_size_gives(task, unit):
+    model, data, targets = case(task)
+    explanation = explain(sharp(model), data, targets[0], ExplainConfig(steps=10, k_m_unit=unit))
+    for point in trust(model, data, explanation).curve:
+        chosen = explain(model, data, targets[0], ExplainConfig(steps=10, k_m_unit=unit, k_m=point.size))
+        assert chosen.size == point.size
+        assert chosen.subgraph() == explanation.subgraph(point.size)
+        verdict = chosen.verdict
+        assert (verdict.alone, verdict.without) == pytest.approx((point.alone, point.without), abs=1e-6)
+        assert verdict.keeps_class == point.keeps_class
 
 
 def test_sizes_run_up_to_what_there_is():
     model, graph = counting(), star(5)
     explanation = explain(model, graph, Node(0), FEW_STEPS)
-    assert [size for size, _ in trust(model, graph, explanation).curve] == [1, 2, 3, 4, 5, 6]
+    assert [point.size for point in trust(model, graph, explanation).curve] == [1, 2, 3, 4, 5, 6]
     edges = with_size(model, graph, explanation, 2, k_m_unit="edges")
-    assert [size for size, _ in trust(model, graph, edges).curve] == [1, 2, 3, 4, 5]
-    assert [size for size, _ in trust(model, graph, explanation, 7, sizes=(2, 50)).curve] == [2, 7, 50]
+    assert [point.size for point in trust(model, graph, edges).curve] == [1, 2, 3, 4, 5]
+    assert [point.size for point in trust(model, graph, explanation, 7, sizes=(2, 50)).curve] == [2, 7, 50]
 
 
 def test_without_edges_only_the_node_itself_counts():
@@ -69,7 +90,7 @@ def test_without_edges_only_the_node_itself_counts():
     assert judged.faithfulness.full == pytest.approx(sigmoid(6 - 3))
     assert judged.empty_class == 0
     assert judged.empty_probability == pytest.approx(sigmoid(1 - 3))
-    assert dict(judged.curve)[6] == pytest.approx(sigmoid(6 - 3))
+    assert points(judged)[6] == pytest.approx(sigmoid(6 - 3))
 
 
 def test_the_motif_is_judged_alone():
@@ -105,7 +126,10 @@ def test_a_node_without_edges_is_its_own_explanation(edges):
     model = network()
     explanation = explain(model, graph, Node(0), FEW_STEPS)
     judged = trust(model, graph, explanation)
-    assert judged.curve[0] == (1, pytest.approx(judged.faithfulness.full))
+    full = pytest.approx(judged.faithfulness.full, abs=1e-6)
+    assert judged.curve == tuple(
+        SizePoint(size, full, full, keeps_class=True) for size in (1, 4)
+    )  # all there is, and K_M
     assert judged.empty_probability == pytest.approx(judged.faithfulness.full)
     assert judged.motif_class is None
     assert with_size(model, graph, explanation, 3).subgraph().nodes == (0,)
@@ -115,9 +139,10 @@ def test_a_node_without_edges_is_its_own_explanation(edges):
 
 
 @pytest.mark.parametrize("task", ["node", "graph", "link"])
-@pytest.mark.parametrize("changes", [{}, {"k_m_unit": "edges"}, {"connected": False}], ids=str)
+@pytest.mark.parametrize("changes", [{}, {"k_m_unit": "edges"}], ids=str)
 def test_another_size_is_what_explain_gives_for_it(task, changes):
     model, data, targets = case(task)
+    sharp(model)
     for target in targets:
         learnt = explain(model, data, target, replace(FEW_STEPS, k_m=6))
         for k_m in (2, 3, 5):
@@ -125,58 +150,90 @@ def test_another_size_is_what_explain_gives_for_it(task, changes):
             same(resized, explain(model, data, target, replace(FEW_STEPS, k_m=k_m, **changes)))
 
 
-def test_another_size_is_refined_where_explain_refines(shapes):
-    model, graph = shapes
-    refined = 0
-    for node in (400, 560, 690):
-        learnt = explain(model, graph, Node(node), ExplainConfig(steps=15))
-        for k_m in (2, 3, 4):
-            resized = with_size(model, graph, learnt, k_m)
-            same(resized, explain(model, graph, Node(node), ExplainConfig(steps=15, k_m=k_m)))
-            refined += bool(resized.core)
-    assert refined > 0
-
-
 def same(one, other):
-    assert one.config == other.config
+    assert (one.config, one.size, one.table) == (other.config, other.size, other.table)
     assert np.array_equal(one.edge_weight, other.edge_weight)
-    assert one.core == other.core
     assert one.subgraph() == other.subgraph()
+    numbers = [(v.full, v.alone, v.without, v.empty) for v in (one.verdict, other.verdict)]
+    assert numbers[0] == pytest.approx(numbers[1], abs=1e-6)
+    assert (one.verdict.level, one.verdict.winner) == (other.verdict.level, other.verdict.winner)
+    for name in ("feature_weight", "feature_mask"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-6)
+    assert np.array_equal(one.feature_absent, other.feature_absent)
 
 
-def test_other_methods_and_unrefined_explanations_are_only_cut_anew():
+@pytest.mark.parametrize("task", ["node", "graph", "link"])
+def test_a_size_may_go_back_to_auto(task):
+    model, data, targets = case(task)
+    auto = explain(sharp(model), data, targets[0], replace(FEW_STEPS, k_m="auto"))
+    fixed = with_size(model, data, auto, 3)
+    assert (fixed.size, fixed.config.k_m) == (3, 3)
+    same(with_size(model, data, fixed, "auto"), auto)
+
+
+def test_other_methods_are_only_cut_anew():
     model, graph = network(), random_graph()
-    for config, method in ((FEW_STEPS, "gradient"), (replace(FEW_STEPS, refine=False), "gnnexplainer")):
-        learnt = explain(model, graph, Node(4), config, method)
-        resized = with_size(model, graph, learnt, 7)
-        assert resized.core == ()
-        assert resized.subgraph() == learnt.subgraph(7)
+    for method in ("gradient", "gnnexplainer"):
+        found = explain(model, graph, Node(4), FEW_STEPS, method)
+        resized = with_size(model, graph, found, 7)
+        assert resized.table == ()
+        assert resized.subgraph() == found.subgraph(7)
+        assert resized.verdict == explain(model, graph, Node(4), replace(FEW_STEPS, k_m=7), method).verdict
+        np.testing.assert_array_equal(resized.edge_weight, found.edge_weight)
+    assert np.array_equal(
+        with_size(model, graph, explain(model, graph, Node(4), FEW_STEPS, "gradient"), 7).feature_weight,
+        explain(model, graph, Node(4), FEW_STEPS, "gradient").feature_weight,
+    )
 
 
 def test_a_size_out_of_range_is_an_error():
     model, graph = network(), random_graph()
-    with pytest.raises(ValueError, match=r"k_m must be 1 to 50 \(got 0\)"):
+    with pytest.raises(ValueError, match=r"k_m must be 1 to 50 or 'auto' \(got 0\)"):
         with_size(model, graph, explain(model, graph, Node(4), FEW_STEPS), 0)
 
 
-# Seeds
+# Other starts
 
 
-def with_seeds(weights, k_m):
-    """A star of three leaves whose seeds found these weights for the edges to leaf 1, 2 and 3."""
-    learnt = explain(counting(), star(3), Node(0), ExplainConfig(steps=1, k_m=k_m, seeds=len(weights)))
-    leaf = np.maximum(*learnt.edge_index) - 1
-    return replace(learnt, seed_weights=np.array(weights, dtype=float)[:, leaf])
+def loud_arm():
+    """Node 0 hears 5 along the edges to 1 and from there to 2, and nothing along three others: one part is best."""
+    x = torch.zeros(20, 1)
+    x[2] = 5.0
+    return counting(2), Graph(x, undirected([(0, 1), (1, 2), (0, 3), (0, 4), (0, 5), (5, 6)]))
 
 
-def test_pairs_that_some_seeds_keep_and_others_drop():
-    explanation = with_seeds([[0.9, 0.8, 0.1], [0.9, 0.1, 0.8], [0.9, 0.8, 0.1], [0.8, 0.9, 0.1]], k_m=3)
-    assert flips(explanation) == {(0, 2): 0.75, (0, 3): 0.25}
-    assert flips(explanation, 2) == {(0, 1): 0.75, (0, 2): 0.25}
-    assert flips(explanation, 4) == {}
+def test_all_starts_agree_where_one_part_is_best():
+    model, graph = loud_arm()
+    explanation = explain(model, graph, Node(0), ExplainConfig(steps=30, k_m=2, k_m_unit="edges"))
+    found = agreement_over_starts(model, graph, explanation, starts=4)
+    assert (found.share, found.starts, found.unstable) == (1.0, 4, ())
+    assert found.kept_by == {(0, 1): 1.0, (1, 2): 1.0}
 
 
-def test_flips_need_seeds():
-    explanation = explain(network(), random_graph(), Node(4), FEW_STEPS)
-    with pytest.raises(ValueError, match="at least two seeds"):
-        flips(explanation)
+def test_chance_agrees_as_much_as_its_own_draws_do():
+    """Start s is the seed that many runs further on; what they share is counted by hand."""
+    model, graph = network(), random_graph(20, 30)
+    explanation = explain(model, graph, Node(4), ExplainConfig(seed=3, k_m=4, k_m_unit="edges"), "random")
+    found = agreement_over_starts(model, graph, explanation, starts=3)
+    kept = [
+        set(explain(model, graph, Node(4), replace(explanation.config, seed=3 + i), "random").subgraph().edges)
+        for i in range(3)
+    ]
+    overlaps = [len(a & b) / len(a | b) for a, b in ((kept[0], kept[1]), (kept[0], kept[2]), (kept[1], kept[2]))]
+    assert found.share == pytest.approx(sum(overlaps) / 3)
+    assert found.share < 1
+    for edge, share in found.kept_by.items():
+        assert share == sum(edge in some for some in kept) / 3
+    assert set(found.unstable) == set.union(*kept) - set.intersection(*kept)
+
+
+def test_after_the_last_seed_comes_the_first():
+    model, graph = loud_arm()
+    explanation = explain(model, graph, Node(0), replace(FEW_STEPS, seed=2**31 - 1), "random")
+    assert agreement_over_starts(model, graph, explanation, starts=3).starts == 3
+
+
+def test_one_start_has_nothing_to_agree_with():
+    model, graph = loud_arm()
+    with pytest.raises(ValueError, match=r"starts must be at least 2 \(got 1\)"):
+        agreement_over_starts(model, graph, explain(model, graph, Node(0), FEW_STEPS), starts=1)

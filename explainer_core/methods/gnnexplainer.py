@@ -102,7 +102,8 @@ class _Learner:
             self.fill_names = self.seeds[c.node_instance], c.node_ids  # (n,) each
             self.feature_adam = Adam(self.feature_logits, self.config.learning_rate)
         # both sides of the mask in one pass: twice as wide, and hardly slower on small neighbourhoods
-        self.both = problem.repeated(2) if self.config.necessity and not self.learns_features else None
+        self.necessity = 0.0 if problem.distribution else self.config.necessity
+        self.both = problem.repeated(2) if self.necessity and not self.learns_features else None
         self.edge_adam = Adam(self.edge_logits, self.config.learning_rate)
         self.differ = _differing_ends(problem)
         self.moving = torch.ones(len(problem.goal), dtype=torch.bool, device=c.x.device)  # (P,): not settled yet
@@ -171,7 +172,7 @@ class _Learner:
         output, backward = self.problem.logits_and_pull(edge.detach().clone(), self._filled(gate), (gate,))
         loss, in_logits = self._sufficiency(output)
         gradient, gate_gradient = backward(in_logits)
-        if not self.config.necessity:
+        if not self.necessity:
             return {"prediction": loss}, gradient, gate_gradient
         output, backward = self.problem.logits_and_pull(1 - edge)
         lost, in_logits = self._necessity(output)
@@ -189,7 +190,7 @@ class _Learner:
         share = (logits / self.config.temperature).softmax(-1)
         q = (self.goal * share).sum(-1, keepdim=True).clamp(max=1 - 1e-6)  # (P, 1)
         gradient = share * (self.goal - q) / (1 - q) / self.config.temperature
-        weight = self.config.necessity
+        weight = self.necessity
         return -weight * (1 - q).log().squeeze(-1), weight * gradient
 
     def _look(self, before: Tensor) -> None:

@@ -26,6 +26,7 @@ class Problem:
     values: Tensor  # (N, F): the features of the whole graph or set, which hidden features are filled from
     goal: Tensor  # (P, C): the classes asked about; one-hot, or the whole predicted distribution
     node_class: Tensor | None = None  # (n,): predicted classes, for the Laplacian term
+    distribution: bool = False  # whether the whole distribution is asked about: there is no one class to lose then
     graph_numbers: Tensor | None = None  # (T,): of whole graphs, their numbers in the set
     mean: Tensor | None = None  # (F,): of the values, where it is known already
     varying: bool | None = None  # whether any value differs, likewise

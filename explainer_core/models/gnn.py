@@ -16,6 +16,7 @@ from explainer_core.models.layers import (
     RelationalLayer,
     SAGELayer,
     Wiring,
+    count_by,
     first_rows,
     sum_by,
 )
@@ -172,7 +173,7 @@ class GNN(nn.Module):
         total = sum_by(graph_of, z, num_graphs)
         if self.spec.readout == "sum":
             return total
-        return total / torch.bincount(graph_of, minlength=num_graphs).clamp(min=1).unsqueeze(-1)
+        return total / count_by(graph_of, num_graphs).clamp(min=1).unsqueeze(-1)
 
     def decode(self, one: Tensor, other: Tensor) -> Tensor:
         """Logits of (no link, link) for pairs of embeddings, the same in either order: (P, 2)."""
@@ -220,7 +221,7 @@ class GNN(nn.Module):
                 f"prefixes need one entry for each of {self.num_layers} layers, and the degrees of the whole graph (got {len(prefixes)})"
             )
         if degree is None:
-            degree = torch.bincount(edge_index[1], minlength=x.shape[0])
+            degree = count_by(edge_index[1], x.shape[0])
         source, head = edge_index.unbind()
         return [
             Wiring(

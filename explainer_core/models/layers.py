@@ -209,7 +209,7 @@ class RelationalLayer(MessagePassing):
         num_types, num_nodes = self.weight.shape[0], state.shape[0]
         of_type = (state @ self.weight).flatten(0, 1)  # (types * N, D)
         kind = wiring.head * num_types + wiring.edge_type  # (E,): the receiving node and the type
-        count = torch.bincount(kind, minlength=wiring.num_out * num_types)
+        count = count_by(kind, wiring.num_out * num_types)
         messages = of_type.index_select(0, wiring.edge_type * num_nodes + wiring.source)
         share = 1 / count[kind] if wiring.edge_weight is None else wiring.edge_weight / count[kind]
         return sum_by(wiring.head, scaled(messages, share), wiring.num_out)
@@ -229,6 +229,11 @@ def scaled(rows: Tensor, weight: Tensor) -> Tensor:
 def sum_by(index: Tensor, values: Tensor, size: int) -> Tensor:
     """Rows of `values` added up by `index`: (size, D)."""
     return values.new_zeros(size, *values.shape[1:]).index_add_(0, index, values)
+
+
+def count_by(index: Tensor, size: int) -> Tensor:
+    """How often each number from 0 to size - 1 occurs: (size,). Unlike torch.bincount the host does not wait for it."""
+    return index.new_zeros(size).scatter_add_(0, index, torch.ones_like(index))
 
 
 def first_rows(values: Tensor, count: int) -> Tensor:

@@ -17,6 +17,7 @@ from small_networks import (
     network,
     problem_of,
     random_graph,
+    sharp,
     state_of,
 )
 
@@ -36,15 +37,43 @@ def config(**changes):
     return ExplainConfig(**{"steps": 30} | changes)
 
 
+def joint(**changes):
+    """The masks of edges and features learnt together by sufficiency alone, as in the paper."""
+    return config(**{"features": "joint", "necessity": 0.0} | changes)
+
+
+def masked(model, data, target, settings, **asked):
+    """What the learnt mask says by itself."""
+    return explain(model, data, target, settings, "gnnexplainer", **asked)
+
+
 def assert_same(one, other, atol=1e-4):
-    assert one.target == other.target
+    assert (one.target, one.size) == (other.target, other.size)
+    assert one.subgraph().nodes == other.subgraph().nodes
+    assert one.subgraph().edges == other.subgraph().edges
     assert np.array_equal(one.edge_ids, other.edge_ids)
-    assert one.core == other.core
-    for name in ("edge_weight", "feature_weight", "probabilities", "masked_probabilities", "seed_weights"):
+    for name in (
+        "edge_weight",
+        "feature_weight",
+        "feature_mask",
+        "probabilities",
+        "masked_probabilities",
+        "seed_weights",
+    ):
         if getattr(one, name) is None:
             assert getattr(other, name) is None
         else:
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=atol, rtol=0, err_msg=name)
+    assert [part.edges for part in one.table] == [part.edges for part in other.table]
+    for part, same in zip(one.table, other.table, strict=True):
+        assert (part.alone, part.without) == pytest.approx((same.alone, same.without), abs=atol)
+    assert_same_verdict(one.verdict, other.verdict, atol)
+
+
+def assert_same_verdict(one, other, atol=1e-4):
+    assert (one.level, one.keeps_class, one.winner) == (other.level, other.keeps_class, other.winner)
+    numbers = [(v.full, v.alone, v.without, v.empty) for v in (one, other)]
+    assert numbers[0] == pytest.approx(numbers[1], abs=atol)
 
 
 # In company and alone
@@ -52,28 +81,50 @@ def assert_same(one, other, atol=1e-4):
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize(
-    "changes",
+    ("changes", "method"),
     [
-        {},
-        {"seeds": 3},
-        {"direction": "symmetric", "feature_mask": "per_node"},
-        {"feature_fill": "zero", "entropy": 0.5, "feat_entropy": 0.5, "laplacian": 0.5, "seeds": 2},
+        ({}, "verified"),
+        ({"k_m": 4, "k_m_unit": "edges", "connected": False}, "verified"),
+        ({}, "gnnexplainer"),
+        ({"seeds": 3, "features": "joint"}, "gnnexplainer"),
+        ({"direction": "symmetric", "feature_mask": "per_node", "features": "joint"}, "gnnexplainer"),
+        (
+            {"feature_fill": "zero", "entropy": 0.5, "feat_entropy": 0.5, "laplacian": 0.5, "seeds": 2, "k_m": 5},
+            "verified",
+        ),
+        (
+            {"feature_fill": "zero", "entropy": 0.5, "feat_entropy": 0.5, "laplacian": 0.5, "features": "joint"},
+            "gnnexplainer",
+        ),
     ],
-    ids=["defaults", "seeds", "tied", "every term"],
+    ids=["verified", "wherever", "mask", "seeds", "tied", "every term", "every term at once"],
 )
-def test_a_batch_gives_the_numbers_of_one_by_one(task, changes):
+def test_a_batch_gives_the_numbers_of_one_by_one(task, changes, method):
     model, data, targets = case(task)
-    together = explain_many(model, data, targets, config(**changes))
+    together = explain_many(model, data, targets, config(**changes), method)
     for target, found in zip(targets, together, strict=True):
-        assert_same(found, explain(model, data, target, config(**changes)))
+        assert_same(found, explain(model, data, target, config(**changes), method))
 
 
+@pytest.mark.parametrize("method", ["verified", "gnnexplainer"])
 @pytest.mark.parametrize("kind", ["gat", "gin", "sage", "gated", "rgcn"])
-def test_a_batch_gives_the_numbers_of_one_by_one_for_every_kind_of_network(kind):
+def test_a_batch_gives_the_numbers_of_one_by_one_for_every_kind_of_network(kind, method):
     model, data, targets = case("node", kind, typed=True)
-    together = explain_many(model, data, targets, QUICK)
+    together = explain_many(model, data, targets, QUICK, method)
     for target, found in zip(targets, together, strict=True):
-        assert_same(found, explain(model, data, target, QUICK))
+        assert_same(found, explain(model, data, target, QUICK, method))
+
+
+@pytest.mark.parametrize("kind", ["gcn", "gin", "gat"])
+@pytest.mark.parametrize("task", TASKS)
+def test_a_batch_gives_the_parts_of_one_by_one_where_edges_matter_much(task, kind):
+    model, data, targets = case(task, kind)
+    sharp(model)
+    for settings in (config(k_m=5), config(k_m_unit="edges", seed=3)):
+        together = explain_many(model, data, targets, settings)
+        for target, found in zip(targets, together, strict=True):
+            assert found.table
+            assert_same(found, explain(model, data, target, settings))
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -292,7 +343,7 @@ def test_a_feature_that_matters_by_being_zero_is_found_by_other_values_and_misse
     model, graph = planted_zero()
     ranked = {}
     for fill in ("marginal", "zero"):
-        found = explain(model, graph, Node(0), ExplainConfig(feature_fill=fill, size=0.0, seeds=3, steps=100))
+        found = masked(model, graph, Node(0), joint(feature_fill=fill, size=0.0, seeds=3, steps=100))
         assert found.predicted_class == 1
         ranked[fill] = found.top_features(3)
     assert ranked["marginal"][0] == 0
@@ -317,7 +368,7 @@ def test_a_larger_size_weight_never_keeps_more(kind):
     """From a small start. A start that is already strong drops nearly all, and then Adam's last twitches decide."""
     model, graph = network(kind), random_graph(20, 30)
     kept = [
-        explain(model, graph, Node(4), config(size=size, size_start=0.02, steps=80)).edge_weight.sum()
+        masked(model, graph, Node(4), config(size=size, size_start=0.02, steps=80)).edge_weight.sum()
         for size in (0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
     ]
     assert all(more >= less - 1e-6 for more, less in pairwise(kept)), kept
@@ -327,7 +378,7 @@ def test_a_larger_size_weight_never_keeps_more(kind):
 def test_a_larger_feature_size_weight_never_keeps_more():
     model, graph = network(), random_graph(20, 30)
     kept = [
-        explain(model, graph, Node(4), config(feat_size=size, feature_fill="zero")).feature_weight.sum()
+        masked(model, graph, Node(4), joint(feat_size=size, feature_fill="zero")).feature_weight.sum()
         for size in (0.0, 0.1, 0.5, 2.0)
     ]
     assert all(more >= less - 0.01 for more, less in pairwise(kept)), kept
@@ -347,7 +398,8 @@ def test_the_first_terms_on_paper(monkeypatch):
     monkeypatch.setattr(learning, "START_NOISE", 0.0)
     model, data, targets = case("node")
     weights = {"size": 0.4, "size_start": 0.02, "entropy": 3.0, "feat_size": 0.7, "feat_entropy": 2.0}
-    step = next(explain_steps(model, data, targets[0], config(start=0.0, **weights)))
+    step = next(explain_steps(model, data, targets[0], joint(start=0.0, **weights)))
+    assert "necessity" not in step.terms
     assert step.terms["size"] == pytest.approx(0.02 / 2, rel=1e-5)  # at the start all edges share one weight
     assert step.terms["entropy"] == pytest.approx(3.0 * math.log(2), rel=1e-5)
     assert step.terms["feat_size"] == pytest.approx(0.7 / 2, rel=1e-5)
@@ -399,6 +451,7 @@ def slow_objective(problem, logits, feature_logits, step):
     per_node = gate if settings.feature_mask == "per_node" else gate[c.node_instance]
     fill = torch.zeros_like(c.x) if settings.feature_fill == "zero" else problem.values[:1].expand_as(c.x)
     output = problem.logits(mask, fill + (c.x - fill) * per_node) / settings.temperature
+    left = problem.logits(1 - mask) / settings.temperature
     share = min(1, step / (0.8 * settings.steps))
     ends = 2 if problem.task == "link" else 1
     found = []
@@ -406,6 +459,8 @@ def slow_objective(problem, logits, feature_logits, step):
         terms = {"prediction": -(problem.goal[p] * output[p].softmax(-1).log()).sum(), "laplacian": torch.zeros(())}
         parts = range(p * ends, (p + 1) * ends)
         edges = [mask[c.edge_instance == part] for part in parts]
+        if settings.necessity:
+            terms["necessity"] = -settings.necessity * (1 - (problem.goal[p] * left[p].softmax(-1)).sum()).log()
         own = [c.node_instance == part if settings.feature_mask == "per_node" else part for part in parts]
         terms["size"] = sum(size_at(settings, share, len(part)) * part.sum() for part in edges)
         terms["entropy"] = settings.entropy * sum(entropy_of(part).mean() for part in edges if len(part))
@@ -428,23 +483,51 @@ def entropy_of(share):
 
 
 @pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("necessity", [0.0, 2.5])
 @pytest.mark.parametrize("fill", ["zero", "marginal"])
 @pytest.mark.parametrize(("direction", "features"), [("directed", "shared"), ("symmetric", "per_node")])
-def test_terms_and_steps_are_those_of_autograd_and_torchs_adam(task, fill, direction, features, monkeypatch):
+def test_terms_and_steps_are_those_of_autograd_and_torchs_adam(task, necessity, fill, direction, features, monkeypatch):
     """The gradients written out, and Adam written out, against the whole objective through autograd and torch.optim."""
     monkeypatch.setattr(learning, "START_NOISE", 0.0)
     monkeypatch.setattr(learning, "hashed_index", lambda size, *names: torch.zeros_like(names[-1]))
-    weights = {"size": 0.3, "size_start": 0.01, "entropy": 0.7, "feat_entropy": 0.3, "laplacian": 0.4}
-    settings = config(
-        steps=10, start=1.0, feature_fill=fill, direction=direction, feature_mask=features, temperature=2.0, **weights
-    )
+    settings = objective(necessity=necessity, feature_fill=fill, direction=direction, feature_mask=features)
     problem = problem_of(*case(task), settings)
     c = problem.computation
     tie = torch.arange(c.num_edges) if direction == "directed" else torch.tensor(ties(c))
     edge = torch.full((int(tie.max()) + 1,), 1.0, requires_grad=True)
     rows = c.num_nodes if features == "per_node" else c.num_instances
     feature = torch.zeros(rows, c.x.shape[1], requires_grad=True)
-    adam = torch.optim.Adam([edge, feature], lr=settings.learning_rate)
+    for step in descended(problem, edge, tie, feature):
+        assert ("necessity" in step.terms[-1]) == bool(necessity)
+        gate = step.weights.node_feature if features == "per_node" else step.weights.feature
+        torch.testing.assert_close(gate, feature.detach().sigmoid(), atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("kind", ["gcn", "sage", "gat", "gin", "gated", "rgcn"])
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("necessity", [0.0, 2.5])
+def test_with_the_features_as_they_are_the_steps_are_those_of_autograd_too(task, necessity, kind, monkeypatch):
+    """Both sides of the mask go through the network in one pass; the objective has two."""
+    monkeypatch.setattr(learning, "START_NOISE", 0.0)
+    settings = objective(necessity=necessity, features="none", feat_size=0.0, feat_entropy=0.0)
+    problem = problem_of(*case(task, kind, typed=True), settings)
+    c = problem.computation
+    edge = torch.full((c.num_edges,), 1.0, requires_grad=True)
+    shown = torch.full((c.num_instances, c.x.shape[1]), 50.0, requires_grad=True)  # sigmoid is one
+    for step in descended(problem, edge, torch.arange(c.num_edges), shown):
+        assert step.weights.feature is None
+        assert not {"feat_size", "feat_entropy"} & set(step.terms[-1])
+
+
+def objective(**changes):
+    """Every term weighs something."""
+    weights = {"size": 0.3, "size_start": 0.01, "entropy": 0.7, "feat_entropy": 0.3, "laplacian": 0.4}
+    return joint(**{"steps": 10, "start": 1.0, "temperature": 2.0} | weights | changes)
+
+
+def descended(problem, edge, tie, feature):
+    """Yields the steps of the method while torch's own Adam walks along on the slow objective; both must agree."""
+    adam = torch.optim.Adam([edge, feature], lr=problem.config.learning_rate)
     for number, step in enumerate(gnnexplainer_steps(problem)):
         terms = slow_objective(problem, edge[tie], feature, number)
         for name, values in step.terms[-1].items():
@@ -453,11 +536,10 @@ def test_terms_and_steps_are_those_of_autograd_and_torchs_adam(task, fill, direc
                 values, expected, atol=1e-5, rtol=1e-4, msg=lambda text, name=name: f"{name}: {text}"
             )
         adam.zero_grad()
-        sum(sum(of_one.values()) for of_one in terms).backward()
+        sum(value for of_one in terms for name, value in of_one.items() if name in step.terms[-1]).backward()
         adam.step()
         torch.testing.assert_close(step.weights.edge, edge.detach().sigmoid()[tie], atol=1e-4, rtol=0)
-        gate = step.weights.node_feature if features == "per_node" else step.weights.feature
-        torch.testing.assert_close(gate, feature.detach().sigmoid(), atol=1e-4, rtol=0)
+        yield step
 
 
 def ties(computation):
@@ -501,7 +583,7 @@ def test_edges_of_different_types_have_masks_of_their_own(direction):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_mask_for_each_node_has_its_shape_and_its_mean_is_the_features_weight(task):
-    problem = problem_of(*case(task), config(feature_mask="per_node"))
+    problem = problem_of(*case(task), joint(feature_mask="per_node"))
     found, c = gnnexplainer(problem), problem.computation
     assert found.node_feature.shape == c.x.shape
     assert found.feature.shape == (c.num_instances, c.x.shape[1])
@@ -512,23 +594,25 @@ def test_a_mask_for_each_node_has_its_shape_and_its_mean_is_the_features_weight(
 
 def test_for_a_node_by_itself_one_mask_and_a_mask_for_each_node_are_the_same():
     graph = Graph(random_graph(6, 5).x, torch.empty(2, 0, dtype=torch.int64))
-    shared, own = (explain(network(), graph, Node(2), config(feature_mask=kind)) for kind in ("shared", "per_node"))
+    shared, own = (masked(network(), graph, Node(2), joint(feature_mask=kind)) for kind in ("shared", "per_node"))
     np.testing.assert_allclose(shared.feature_weight, own.feature_weight, atol=1e-6)
 
 
 def test_a_mask_for_each_node_knows_whose_feature_matters():
     """Only node 4 has anything to say."""
-    settings = ExplainConfig(steps=80, feature_mask="per_node", feature_fill="zero", feat_size=0.5, size=0.0)
+    settings = joint(steps=80, feature_mask="per_node", feature_fill="zero", feat_size=0.5, size=0.0)
     problem = problem_of(counting_network(), one_path(), [Node(0)], settings)
     weight = dict(zip(problem.computation.node_ids.tolist(), gnnexplainer(problem).node_feature[:, 0], strict=True))
     assert max(weight, key=weight.get) == 4
     assert all(weight[4] > weight[node] + 0.3 for node in weight if node != 4)
 
 
-def test_where_all_nodes_look_alike_no_feature_has_a_weight():
+def test_where_all_nodes_look_alike_no_feature_is_weighed():
     graph = Graph(torch.ones(20, 5), random_graph(20, 30).edge_index)
-    assert not explain(network(), graph, Node(3), QUICK).feature_weight.any()
-    assert explain(network(), graph, Node(3), config(feature_fill="zero")).feature_weight.any()
+    for method in ("verified", "gnnexplainer"):
+        for features in ("after", "joint"):
+            assert explain(network(), graph, Node(3), config(features=features), method).feature_weight is None
+    assert masked(network(), graph, Node(3), joint(feature_fill="zero")).feature_weight.any()
 
 
 def two_voices(one, other):
@@ -545,8 +629,8 @@ def two_voices(one, other):
 @pytest.mark.parametrize("asked", [0, 1])
 def test_what_speaks_for_a_class_is_found_whether_it_is_predicted_or_not(asked):
     model, graph = two_voices(4.0, 5.0)
-    settings = ExplainConfig(steps=100, size=0.05, feat_size=0.0, feature_fill="zero")
-    found = explain(model, graph, Node(0), settings, target_class=asked)
+    settings = joint(steps=100, size=0.05, feat_size=0.0, feature_fill="zero")
+    found = masked(model, graph, Node(0), settings, target_class=asked)
     assert (found.predicted_class, found.explained_class) == (1, asked)
     weight = dict(zip(found.edge_index[0].tolist(), found.edge_weight, strict=True))
     assert weight[1 + asked] > 0.8
@@ -577,8 +661,8 @@ def test_the_distribution_is_never_met_better_than_by_itself():
 def test_the_distribution_is_kept_whatever_the_temperature(temperature):
     """Both voices together make the prediction what it is; to silence one of them would change it."""
     model, graph = two_voices(2.0, 3.0)
-    settings = ExplainConfig(size=0.0, feat_size=0.0, feature_fill="zero", temperature=temperature)
-    found = explain(model, graph, Node(0), settings, target_class="distribution")
+    settings = joint(size=0.0, feat_size=0.0, feature_fill="zero", temperature=temperature)
+    found = masked(model, graph, Node(0), settings, target_class="distribution")
     np.testing.assert_allclose(found.masked_probabilities, found.probabilities, atol=0.02)
 
 
@@ -587,25 +671,26 @@ def test_the_distribution_is_kept_whatever_the_temperature(temperature):
 
 def test_masks_that_have_settled_are_left_alone():
     settings = ExplainConfig(steps=300, feature_fill="zero")
-    found = explain(counting_network(), one_path(), Node(0), settings)
+    found = masked(counting_network(), one_path(), Node(0), settings)
     assert 240 < found.steps < 300
+    assert found.steps % learning.CHECK == 0
     assert {len(values) for values in found.history.values()} == {found.steps}
 
 
 def settled_at_different_times():
     model, graph = network(seed=1), random_graph(20, 30, seed=1)
-    settings, targets = ExplainConfig(steps=60, seeds=2), [Node(node) for node in range(8)]
-    return model, graph, targets, settings, [explain(model, graph, target, settings) for target in targets]
+    settings, targets = ExplainConfig(steps=100, learning_rate=0.05, seeds=2), [Node(node) for node in range(8)]
+    return model, graph, targets, settings, [masked(model, graph, target, settings) for target in targets]
 
 
 def test_who_settles_early_is_not_moved_by_the_others():
     model, graph, targets, settings, alone = settled_at_different_times()
     assert len({one.steps for one in alone}) > 1
-    for one, other in zip(alone, explain_many(model, graph, targets, settings), strict=True):
+    for one, other in zip(alone, explain_many(model, graph, targets, settings, "gnnexplainer"), strict=True):
         assert_same(one, other)
 
 
 def test_each_of_a_batch_knows_how_many_steps_it_took():
     model, graph, targets, settings, alone = settled_at_different_times()
-    together = explain_many(model, graph, targets, settings)
+    together = explain_many(model, graph, targets, settings, "gnnexplainer")
     assert [one.steps for one in together] == [one.steps for one in alone]

@@ -16,6 +16,7 @@ from explainer_core.targets import Link, Node, WholeGraph
 TASKS = ("node", "graph", "link")
 QUICK = ExplainConfig(steps=10)
 FEATURELESS = ("attention", "proximity")
+LEARNS = ("verified", "gnnexplainer")
 NO_EDGES = torch.empty(2, 0, dtype=torch.int64)
 
 
@@ -44,7 +45,7 @@ def test_weights_are_finite_and_there_is_one_for_each_edge_and_feature(method, t
     assert found.edge.isfinite().all()
     assert (found.edge >= 0).all()
     assert not found.edge.requires_grad
-    if method in FEATURELESS:
+    if method in FEATURELESS or method in LEARNS:  # whose features are weighed after the edges
         assert found.feature is None
     else:
         assert found.feature.shape == (problem.computation.num_instances, data.num_features)
@@ -330,7 +331,7 @@ def test_several_seeds_of_chance_are_the_mean_of_each():
     np.testing.assert_allclose(found.feature_weight, np.mean([one.feature_weight for one in alone], 0), atol=1e-6)
 
 
-@pytest.mark.parametrize("method", ["gradient", "occlusion", "integrated_gradients", "gnnexplainer"])
+@pytest.mark.parametrize("method", ["gradient", "occlusion", "integrated_gradients", "gnnexplainer", "verified"])
 def test_every_method_that_asks_the_model_finds_the_edge_that_carries_the_prediction(method):
     """Node 0 hears 5 along one edge and nothing along three others."""
     x = torch.zeros(50, 1)
