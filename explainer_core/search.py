@@ -28,7 +28,8 @@ REMEMBERED = 12  # parts of each size it is chosen from
 EQUAL = 0.005  # parts whose scores differ by less are equally good: the one that most proposals speak for is kept
 LOSES_CLASS = 0.5  # by so much a part that does not give the class alone must be better in all else
 PIECE = 0.03  # by so much a part of a whole graph must be better for each piece more
-PLATEAU = 0.998  # of the best score: sizes beyond the first that reaches it are left as the proposals have them
+PLATEAU = 0.998  # of the best score: larger sizes than the first that reaches it are searched less, or not
+ASKED_FOR = 10  # edges; up to here they are searched at all, because people choose them
 QUESTION_EDGES = 60_000  # in one round, edges of graphs that the model is asked about without a part
 
 
@@ -215,15 +216,17 @@ class Search:
     # Moves
 
     def _to_improve(self) -> list[_Part]:
-        """The best part of each size up to the first that is nearly as good as any, and a little beyond."""
+        """The best parts of each size up to the first that is nearly as good as any, and the best of the sizes people ask for."""
         top = max(ranked[0].score for ranked in self.best.values())
         enough = min(size for size, ranked in self.best.items() if ranked[0].score >= top - (1 - PLATEAU) * abs(top))
         bases = []
         for size in sorted(self.best):
             ranked = self.best[size]
-            if size > min(enough + 2, LARGEST):
+            if size > min(max(enough + 2, ASKED_FOR), LARGEST):
                 break
-            if size > SMALL:
+            if size > enough + 2:
+                bases += ranked[:1]
+            elif size > SMALL:
                 bases += ranked[:1] if size % 2 == 0 else []
             else:
                 equal = [part for part in ranked if part.score >= ranked[0].score - EQUAL]
