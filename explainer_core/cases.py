@@ -119,10 +119,10 @@ class Case:
         """What the model says with the soft masks on, the seeds averaged; hidden features at their mean: (P, C)."""
         problem = self.problem.repeated(seeds)
         if weights.feature is None:
-            return _seed_means(problem.logits(weights.edge), seeds)
+            return _seed_means(problem.logits(weights.edge, masked=True), seeds)
         c = problem.computation
         gate = weights.feature[c.node_instance] if weights.node_feature is None else weights.node_feature
-        return _seed_means(problem.logits(weights.edge, torch.lerp(problem.emptied, c.x, gate)), seeds)
+        return _seed_means(problem.logits(weights.edge, torch.lerp(problem.emptied, c.x, gate), masked=True), seeds)
 
 
 def _seed_means(logits: Tensor, seeds: int) -> Tensor:

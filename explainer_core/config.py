@@ -66,6 +66,11 @@ class ExplainConfig:
     feature_mask: str = knob(
         "shared", choices=("shared", "per_node"), help="One mask for all nodes, or one for each node"
     )
+    readout: str = knob(
+        "weighed",
+        choices=("weighed", "plain"),
+        help="While a mask over a whole graph is learnt, nodes that lose their edges leave the readout too, or they stay",
+    )
     direction: str = knob(
         "directed", choices=("directed", "symmetric"), help="One mask for each direction of an edge, or one for both"
     )
@@ -87,6 +92,7 @@ class ExplainConfig:
             "refine": False,
             "feature_fill": "marginal",
             "direction": "symmetric",
+            "readout": "plain",
             "size": 0.005,
             "size_start": 0.0,
             "entropy": 1.0,

@@ -263,7 +263,7 @@ def test_without_exchanges_every_part_is_the_beginning_of_a_proposal(task):
         scores = {"one": np.random.default_rng(0).random(len(found.pairs)), "other": found.undirected()[1]}
         one = search.Search(found, scores, asked_of(found), exchanges=False)
         beginnings = {(name, frozenset(order[: i + 1])) for name, order in one.orders for i in range(len(order))}
-        rows, origins = one._proposed()
+        rows, origins = one._proposed(one.orders)
         assert {
             (name, frozenset(np.flatnonzero(row).tolist())) for name, row in zip(origins, rows, strict=True)
         } == beginnings

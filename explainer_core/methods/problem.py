@@ -32,15 +32,41 @@ class Problem:
     varying: bool | None = None  # whether any value differs, likewise
     types: bool | None = None  # whether the values are one-hot types, likewise
 
-    def logits(self, edge_weight: Tensor | None = None, x: Tensor | None = None) -> Tensor:
-        """What the model says with these edge weights and features: (P, C)."""
-        return run(self.model, self.computation, self.task, edge_weight, x)
+    def logits(self, edge_weight: Tensor | None = None, x: Tensor | None = None, *, masked: bool = False) -> Tensor:
+        """What the model says with these edge weights and features: (P, C).
 
-    def logits_again(self, edge_weight: Tensor, x: Tensor | None = None) -> Tensor:
+        `masked` says that the weights are a mask, which a node that loses its edges leaves the readout by.
+        """
+        return run(
+            self.model, self.computation, self.task, edge_weight, x, None, self._node_weight(edge_weight, masked)
+        )
+
+    def logits_again(self, edge_weight: Tensor, x: Tensor | None = None, *, masked: bool = False) -> Tensor:
         """The same for a method that asks many times: the first time costs more, the others less."""
-        return run(self.model, self.computation, self.task, edge_weight, x, self._routes)
+        node_weight = self._node_weight(edge_weight, masked)
+        return run(self.model, self.computation, self.task, edge_weight, x, self._routes, node_weight)
 
-    def logits_and_pull(self, edge_weight: Tensor, x: Tensor | None = None, made_from: tuple[Tensor, ...] = ()):
+    def _node_weight(self, edge_weight: Tensor | None, masked: bool) -> Tensor | None:
+        """How much of each node is left under a mask: as much as of the edge it keeps most; all of one that has none. (n,)
+
+        A G_S of a graph is a graph of its own; this is the same for a mask that is not yet hard.
+        """
+        if not masked or self.task != "graph" or self.config.readout == "plain" or edge_weight is None:
+            return None
+        c = self.computation
+        most = torch.full((c.num_nodes,), -1.0, device=c.x.device)
+        for end in c.edge_index:
+            most = most.scatter_reduce(0, end, edge_weight, "amax")
+        return torch.where(most < 0, torch.ones_like(most), most)
+
+    def logits_and_pull(
+        self,
+        edge_weight: Tensor,
+        x: Tensor | None = None,
+        made_from: tuple[Tensor, ...] = (),
+        *,
+        masked: bool = False,
+    ):
         """The same, and the way back: from the slope in the logits to those in the edge weights and in what x is made from.
 
         (P, C), and a function that takes (P, C) and gives a slope, or None, for each of these tensors.
@@ -49,7 +75,7 @@ class Problem:
             logits, pull = written_out.logits_and_pull(self.model, self.computation.x, self._wirings, edge_weight)
             return logits, lambda slope: (pull(slope),)
         wanted = edge_weight.requires_grad_(), *made_from
-        logits = self.logits_again(edge_weight, x)
+        logits = self.logits_again(edge_weight, x, masked=masked)
         return logits.detach(), lambda slope: torch.autograd.grad(logits, wanted, slope, allow_unused=True)
 
     @cached_property
@@ -138,12 +164,13 @@ def run(
     edge_weight: Tensor | None = None,
     x: Tensor | None = None,
     routes: Sequence[Routes] | None = None,
+    node_weight: Tensor | None = None,
 ) -> Tensor:
     """Logits of a model on computation graphs: (P, C)."""
     c = computation
     x = c.x if x is None else x
     if task == "graph":
-        graphs = {"graph_of": c.node_instance, "num_graphs": c.num_instances}
+        graphs = {"graph_of": c.node_instance, "num_graphs": c.num_instances, "node_weight": node_weight}
         return model(x, c.edge_index, edge_weight, edge_type=c.edge_types, routes=routes, **graphs)
     settings = {"edge_type": c.edge_types, "degree": c.degree, "prefixes": c.prefixes, "routes": routes}
     if task == "link":

@@ -109,16 +109,18 @@ class GNN(nn.Module):
         edge_type: Tensor | None = None,
         graph_of: Tensor | None = None,
         num_graphs: int | None = None,
+        node_weight: Tensor | None = None,
         links: Tensor | None = None,
         degree: Tensor | None = None,
         prefixes: Sequence[tuple[int, int]] | None = None,
         routes: Sequence[Routes] | None = None,
     ) -> Tensor:
-        """Class logits. `graph_of` says which graph each node is in; `links` holds the pairs to judge: (2, P)."""
+        """Class logits. `graph_of` says which graph each node is in, `node_weight` how much it counts in the readout;
+        `links` holds the pairs to judge: (2, P)."""
         settings = {"edge_type": edge_type, "degree": degree, "prefixes": prefixes, "routes": routes}
         z = self.embed(x, edge_index, edge_weight, **settings)
         if self.spec.task == "graph":
-            return self.head(self.read_out(z, graph_of, num_graphs))
+            return self.head(self.read_out(z, graph_of, num_graphs, node_weight))
         if self.spec.task == "link":
             if links is None:
                 raise ValueError(
@@ -161,18 +163,31 @@ class GNN(nn.Module):
         settings = {"edge_type": edge_type, "degree": degree, "prefixes": prefixes}
         return self._run(x, self.wirings(x, edge_index, edge_weight, **settings))[1]
 
-    def read_out(self, z: Tensor, graph_of: Tensor | None = None, num_graphs: int | None = None) -> Tensor:
-        """One vector for each graph: (G, embedding_size). Without `graph_of` all nodes are one graph."""
+    def read_out(
+        self,
+        z: Tensor,
+        graph_of: Tensor | None = None,
+        num_graphs: int | None = None,
+        node_weight: Tensor | None = None,
+    ) -> Tensor:
+        """One vector for each graph: (G, embedding_size). Without `graph_of` all nodes are one graph.
+
+        A node of weight zero is not there: it adds nothing to a sum or mean, and is not counted. States are never below
+        zero, so that it is never the maximum either.
+        """
         if graph_of is None:
             graph_of, num_graphs = z.new_zeros(len(z), dtype=torch.int64), 1
         elif num_graphs is None:
             num_graphs = int(graph_of.max()) + 1
+        z = z if node_weight is None else z * node_weight.unsqueeze(-1)
         if self.spec.readout == "max":
             index = graph_of.unsqueeze(-1).expand_as(z)
             return z.new_zeros(num_graphs, z.shape[1]).scatter_reduce(0, index, z, "amax", include_self=False)
         total = sum_by(graph_of, z, num_graphs)
         if self.spec.readout == "sum":
             return total
+        if node_weight is not None:
+            return total / sum_by(graph_of, node_weight, num_graphs).clamp(min=TINY).unsqueeze(-1)
         return total / count_by(graph_of, num_graphs).clamp(min=1).unsqueeze(-1)
 
     def decode(self, one: Tensor, other: Tensor) -> Tensor:
