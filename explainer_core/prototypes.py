@@ -10,7 +10,7 @@ from sklearn.cluster import AgglomerativeClustering
 from torch import nn
 
 from explainer_core.alignment import Piece, align, laid, pairing_cost, random_pairing
-from explainer_core.config import ExplainConfig
+from explainer_core.config import AUTO, ExplainConfig
 from explainer_core.explaining import explain_many
 from explainer_core.explanation import Explanation
 from explainer_core.graph import Graph, GraphSet
@@ -23,6 +23,7 @@ from explainer_core.targets import TASKS, Link, Node, Target, WholeGraph
 # Members done, members in all, and the prototype of those that are done, worked out when called. May raise to stop.
 # Once all are done it goes on being called while several shapes are looked for.
 Progress = Callable[[int, int, Callable[[], Prototype]], None]
+USUAL_SIZE = 6  # nodes
 STEPS_SHOWN = 10  # how often a prototype that is being watched grows
 TRIES, TRIES_OF_HALVES = 4, 2  # of aligning all members, or those of a part; and in each of them
 ROUNDS = 4  # of aligning, at most: first with the reference, then with what the members share
@@ -53,9 +54,11 @@ def prototype(
     Members of a class are the nodes or graphs that the model puts into it, rightly where the truth is known: its
     mistakes are not what it has learnt of the class. The reference is the member whose embedding is nearest to the
     mean of all, or the one given. The others are drawn by chance and not nearest first, which would hide how much
-    the class varies. `clusters` is how many shapes to look for; by default another only where it is clear.
+    the class varies. All are cut at one size: where K_M is "auto", at six nodes. `clusters` is how many shapes to look for; by default another only where it is clear.
     """
     config = ExplainConfig() if config is None else config
+    if config.k_m == AUTO:  # each member's own would be as small as it can be, and shapes of different size
+        config = replace(config, k_m=USUAL_SIZE, k_m_unit="nodes")
     _check_request(label, instances, clusters, model.spec.num_classes)
     chosen = _chosen(model, data, label, targets, reference, instances, seed)
     join = partial(join_explanations, data=data, label=label, seed=seed, keep_reference=reference is not None)

@@ -34,8 +34,9 @@ ROUNDS = 6
 SMALL = 12  # edges; of larger parts only every other size is moved from, by the best alone and with fewer moves
 FEWER = 6  # newcomers, and edges that may leave, of a larger part
 BEAM = 2  # parts of each size that others are made from, and the one that is preferred among equals
+BEAM_WHOLE = 4  # of a whole graph: there is no target that all good parts lie around
 REMEMBERED = 12  # parts of each size it is chosen from
-EQUAL = 0.02  # parts whose scores differ by less are equally good: the one that most proposals speak for is kept
+EQUAL = 0.005  # parts whose scores differ by less are equally good: the one that most proposals speak for is kept
 LOSES_CLASS = 0.5  # by so much a part that does not give the class alone must be better in all else
 PIECE = 0.03  # by so much a part of a whole graph must be better for each piece more
 PLATEAU = 0.998  # of the best score: sizes beyond the first that reaches it are left as the proposals have them
@@ -314,7 +315,8 @@ class Search:
             else:
                 equal = [part for part in ranked if part.score >= ranked[0].score - EQUAL]
                 preferred = min(equal, key=self._preference)
-                bases += ranked[:BEAM] if preferred in ranked[:BEAM] else [*ranked[:BEAM], preferred]
+                foremost = ranked[: BEAM_WHOLE if self.in_pieces else BEAM]
+                bases += foremost if preferred in foremost else [*foremost, preferred]
         return bases
 
     def _moves(self, bases: Sequence[_Part]) -> tuple[np.ndarray, list[str], np.ndarray]:

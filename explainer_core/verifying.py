@@ -148,7 +148,12 @@ def _settled(explanation: Explanation, judged: Sequence[Judged], empty: np.ndarr
 
 
 def smallest_good(judged: Sequence[Judged], asked: Asked) -> int:
-    """The first size whose sufficiency + necessity is within a tenth of the best; they come from size 1 on."""
-    scores = [each.score(asked.full, asked.ceiling) for each in judged]
-    best = max(scores)
-    return 1 + next(i for i, score in enumerate(scores) if score >= best - (1 - NEARLY) * abs(best))
+    """The first size whose sufficiency + necessity is within a tenth of the best; they come from size 1 on.
+
+    Where any of them gives the class alone, only those that do are looked at.
+    """
+    scores = np.array([each.score(asked.full, asked.ceiling) for each in judged])
+    keeps = np.array([each.keeps_class for each in judged])
+    scores = np.where(keeps | ~keeps.any(), scores, -np.inf)
+    best = scores.max()
+    return 1 + int((scores >= best - (1 - NEARLY) * abs(best)).argmax())

@@ -229,7 +229,8 @@ def _number_widget(name: str, value, rule, largest: int | None, common: dict) ->
         return
     state.offer(name, min(value, high))
     step = 1 if isinstance(value, int) else 0.05 if high <= 5 else 0.1
-    st.slider(**common, min_value=low, max_value=high, step=step)
+    finer = isinstance(value, float) and round(value, 2) != value  # the paper's 0.005 must not read as 0.01
+    st.slider(**common, min_value=low, max_value=high, step=step, format="%.3f" if finer else None)
 
 
 def show_complaints(complaints: list[str]) -> None:

@@ -55,8 +55,7 @@ class Problem:
             return None
         c = self.computation
         most = torch.full((c.num_nodes,), -1.0, device=c.x.device)
-        for end in c.edge_index:
-            most = most.scatter_reduce(0, end, edge_weight, "amax")
+        most = most.scatter_reduce(0, c.edge_index.flatten(), edge_weight.repeat(2), "amax")
         return torch.where(most < 0, torch.ones_like(most), most)
 
     def logits_and_pull(

@@ -24,7 +24,7 @@ def test_the_top_of_a_house_shows_a_house_and_a_member_opens_beside_it(page):
     page.get_by_role("button", name=re.compile(r"node \d+")).first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("BA-Shapes · GCN · node")
     expect(page.get_by_role("heading", name="Beside the prototype of “top”")).to_be_visible()
-    expect(page.get_by_text(re.compile(r"\d % alike"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"\d\s% alike"))).to_be_visible()
 
 
 def test_the_way_back_from_a_member_leads_to_its_class(page):

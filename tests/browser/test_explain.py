@@ -27,7 +27,7 @@ def open_page(page: Page, address: str = "/") -> None:
 
 
 def settled(page: Page) -> None:
-    """Waits until the other seeds have run too, and sees that it all went without an exception."""
+    """Waits until the other starts were tried too, and sees that it all went without an exception."""
     expect(page.get_by_text("runs from other starts share")).to_be_visible()
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stException")).to_have_count(0)

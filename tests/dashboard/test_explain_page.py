@@ -304,6 +304,7 @@ def test_the_paper_is_one_button_away_and_all_settings_go_back():
     for name in set(SETTINGS) - {"k_m"}:
         assert widget_of(app, name).value == getattr(paper, name), name
     assert app.slider(key="k_m").value == paper.k_m
+    assert app.slider(key="size").proto.format == "%.3f"  # 0.005 is read as such
     assert said(app, "shown") == "mask"
     assert is_whole(app)
     next(button for button in app.button if button.label == "Reset all settings").click()

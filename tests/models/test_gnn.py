@@ -173,3 +173,12 @@ def test_wrong_inputs_say_so(inputs):
         network("gcn", "link")(x, edge_index)
     with pytest.raises(ValueError, match="prefixes need one entry for each of 3 layers"):
         network("gcn")(x, edge_index, prefixes=[(1, 1)])
+
+
+@pytest.mark.parametrize("readout", ["mean", "sum", "max"])
+def test_a_node_of_no_weight_is_not_in_the_readout(readout):
+    model = GNN(ModelSpec("gin", "graph", 2, 2, hidden=4, num_layers=1, readout=readout)).eval()
+    z, weight = torch.rand(5, 4), torch.tensor([1.0, 0.0, 1.0, 1.0, 0.0])
+    there = weight > 0
+    torch.testing.assert_close(model.read_out(z, node_weight=weight), model.read_out(z[there]))
+    torch.testing.assert_close(model.read_out(z, node_weight=torch.ones(5)), model.read_out(z))
