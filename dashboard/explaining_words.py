@@ -44,6 +44,7 @@ WINNERS = {  # where a subgraph came from, by the core's name of the proposal
     "mask, necessity 10": "a mask that has to be needed most of all",
     "occlusion": "occlusion",
     "integrated gradients": "integrated gradients",
+    "gradient": "gradients",
     "growth": "growing it edge by edge",
 }
 LEVELS = {  # the icon of each level, a name from Material Symbols, and its colour
@@ -75,6 +76,7 @@ LABELS = {
     "features": "Features are weighed",
     "feature_fill": "A hidden feature becomes",
     "feature_mask": "Feature mask",
+    "readout": "Nodes without edges",
     "direction": "Directions of an edge",
     "max_edges": "Largest neighbourhood",
 }

@@ -69,7 +69,7 @@ class ExplainConfig:
     readout: str = knob(
         "weighed",
         choices=("weighed", "plain"),
-        help="While a mask over a whole graph is learnt, nodes that lose their edges leave the readout too, or they stay",
+        help="Of a whole graph, while its mask is learnt: they leave the readout with their edges, or count as before",
     )
     direction: str = knob(
         "directed", choices=("directed", "symmetric"), help="One mask for each direction of an edge, or one for both"

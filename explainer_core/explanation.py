@@ -11,8 +11,8 @@ import pandas as pd
 from explainer_core.config import AUTO, ExplainConfig
 from explainer_core.explanation_fields import checked_fields, plain_fields
 from explainer_core.extraction import EdgesAt, Subgraph, edges_at, extract
-from explainer_core.targets import Link, Node, Target
-from explainer_core.verdict import Judged, Verdict
+from explainer_core.targets import TASKS, Link, Node, Target
+from explainer_core.verdict import PROTOCOLS, Judged, Verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +55,11 @@ class Explanation:
         if isinstance(self.target, Node):
             return (self.target.node,)
         return (self.target.source, self.target.head) if isinstance(self.target, Link) else ()
+
+    @property
+    def protocol(self) -> str:
+        """How its subgraphs are judged."""
+        return PROTOCOLS[TASKS[type(self.target)]]
 
     def undirected(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Pairs of nodes (u, 2), smaller number first, and their scores (u,): the mean over directions.
@@ -202,7 +207,7 @@ class Explanation:
         masks = self._mean_over_directions(self.edge_weight)
         kept = self.subgraph(k_m)
         kept_edges, kept_nodes = set(kept.edges), set(kept.nodes)
-        net = nx.Graph(method=self.method, predicted_class=self.predicted_class)
+        net = nx.Graph(method=self.method, predicted_class=self.predicted_class, protocol=self.protocol)
         for node, hop in zip(self.nodes.tolist(), self.hop.tolist(), strict=True):
             net.add_node(node, hop=hop, kept=node in kept_nodes, target=node in self.roots)
         for pair, score, mask in zip(map(tuple, pairs.tolist()), scores.tolist(), masks.tolist(), strict=True):
@@ -210,9 +215,9 @@ class Explanation:
         return net
 
     def to_json(self) -> str:
-        """All numbers. `edge_score` is written for readers in other tools; it follows from the rest."""
+        """All numbers. `edge_score` and `protocol` are written for readers in other tools; they follow from the rest."""
         plain = plain_fields({f.name: getattr(self, f.name) for f in fields(self)})
-        return json.dumps(plain | {"edge_score": self.edge_score.tolist()})
+        return json.dumps(plain | {"edge_score": self.edge_score.tolist(), "protocol": self.protocol})
 
     @classmethod
     def from_json(cls, text: str) -> "Explanation":

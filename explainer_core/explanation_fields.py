@@ -42,8 +42,8 @@ def plain_fields(fields: dict) -> dict:
 
 def checked_fields(values: dict) -> dict:
     """The fields out of a file, each of its type and all of one size; raises what it trips over."""
-    # the one follows from the rest, the other was written by earlier versions
-    values = {name: value for name, value in values.items() if name not in ("edge_score", "core")}
+    # the first two follow from the rest, the last was written by earlier versions
+    values = {name: value for name, value in values.items() if name not in ("edge_score", "protocol", "core")}
     target = dict(values["target"])
     arrays = {
         name: None if values.get(name) is None and name in OPTIONAL else _array(name, values[name], kind, ndim)

@@ -4,35 +4,24 @@ A part is a set of edges that hang together around the target. A whole graph has
 together make the class may lie far apart: there a part may be several pieces, where a piece more is worth it. A part is as good as its sufficiency plus its necessity: how much of the
 probability it gives alone, and how much is lost without it. For every size the best part known is kept. Every proposal
 gives one part of each size; from the best of each size others are made by one move, and the model is asked about all of
-them in one batch, until no size gets better. Moves are: an edge more, an edge less, one edge exchanged, two edges that
-follow each other, and the closing of a ring, whose edges are of no use until the last one is in.
+them in one batch, until no size gets better.
 """
 
 from bisect import insort
-from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from networkx.utils import UnionFind
 
 from explainer_core.explanation import Explanation
 from explainer_core.extraction import nested_order
+from explainer_core.moves import SMALL, Moves
 from explainer_core.verdict import Judged
 
 LARGEST = 30  # sizes up to here are searched, and "auto" chooses among them
 MOST = 50  # up to here there is a part of every size: the largest K_M that can be asked for
 CONSIDERED = 200  # edges that may come in: those that come first in any of the proposals
-NEWCOMERS = 12  # edges that may come into one part
-ELSEWHERE = 4  # of them that begin another piece of a whole graph
-SWAPS = 3, 6  # edges that may leave for another one, and how many that may be
-PAIRS = 6  # two edges at once
-RINGS = 4  # rings that may be closed from one part
-RING_STARTS = 40  # edges through which a ring is looked for
-LONGEST_RING = 8
 ROUNDS = 6
-SMALL = 12  # edges; of larger parts only every other size is moved from, by the best alone and with fewer moves
-FEWER = 6  # newcomers, and edges that may leave, of a larger part
 BEAM = 2  # parts of each size that others are made from, and the one that is preferred among equals
 BEAM_WHOLE = 4  # of a whole graph: there is no target that all good parts lie around
 REMEMBERED = 12  # parts of each size it is chosen from
@@ -107,7 +96,9 @@ class Search:
         place = {pair: i for i, pair in enumerate(self.considered.tolist())}
         self.orders = [(name, [place[p] for p in order if p in place]) for name, order in orders]
         self.hops = explanation.pair_hops[self.considered]
-        self._name_nodes()
+        roots = explanation.roots
+        pairs = explanation.pairs[self.considered]
+        self.moves = Moves(pairs, roots, connected=self.connected, in_pieces=self.in_pieces)
         self.phase = 0
         self.known: dict[bytes, _Part] = {}
         self.expanded: set[bytes] = set()  # those whose neighbours were asked about
@@ -152,9 +143,9 @@ class Search:
         for row, (_, order) in zip(ranks, orders, strict=True):
             row[order] = np.arange(len(order))
         if self.phase == 0:
-            self.rank, self.consensus = ranks.min(0), 1 - ranks.mean(0) / max(count, 1)  # (considered,) each
+            self.moves.rank, self.consensus = ranks.min(0), 1 - ranks.mean(0) / max(count, 1)  # (considered,) each
         else:
-            self.rank = np.minimum(self.rank, ranks.min(0))
+            self.moves.rank = np.minimum(self.moves.rank, ranks.min(0))
 
     def _proposed(self, orders: Sequence[tuple[str, list[int]]]) -> tuple[np.ndarray, list[str]]:
         """A part of every size from each proposal; at first also every edge at the target, and rings."""
@@ -166,80 +157,9 @@ class Search:
             rows.append(nested)
             origins += [name] * size
         if self.exchanges and self.phase == 0:
-            single = np.eye(len(self.considered), dtype=bool)[self._first_edges()]
-            self.rings = self._rings()
-            self.ring_nodes = (self.rings.astype(np.float32) @ self.incidence > 0).astype(np.float32)
-            rings = self._led_to(self.rings)
-            rows += [single, rings]
-            origins += ["growth"] * (len(single) + len(rings))
+            rows.append(self.moves.beginnings())
+            origins += ["growth"] * len(rows[-1])
         return np.concatenate(rows), origins
-
-    def _first_edges(self) -> np.ndarray:
-        """The edges a part may consist of alone: those at the target, or any of a whole graph."""
-        roots = [self.node_name[root] for root in self.explanation.roots if root in self.node_name]
-        if not self.explanation.roots or not self.connected:
-            return np.arange(len(self.considered))
-        return np.flatnonzero(np.isin(self.ends, roots).any(1))
-
-    def _name_nodes(self) -> None:
-        pairs = self.explanation.pairs[self.considered]
-        names = np.unique(np.concatenate([pairs.ravel(), np.array(self.explanation.roots, dtype=np.int64)]))
-        self.node_name = {node: i for i, node in enumerate(names.tolist())}
-        self.ends = np.searchsorted(names, pairs)  # (considered, 2)
-        self.incidence = np.zeros((len(pairs), len(names)), dtype=np.float32)
-        self.incidence[np.arange(len(pairs))[:, None], self.ends] = 1
-        self.root = np.zeros(len(names), dtype=bool)
-        self.root[[self.node_name[root] for root in self.explanation.roots]] = True
-        self.neighbours: list[list[tuple[int, int]]] = [[] for _ in names]  # (other node, edge)
-        for edge, (a, b) in enumerate(self.ends.tolist()):
-            self.neighbours[a].append((b, edge))
-            self.neighbours[b].append((a, edge))
-
-    def _rings(self) -> np.ndarray:
-        """The shortest ring through each of the foremost edges: (rings, considered)."""
-        found: dict[tuple[int, ...], None] = {}
-        for edge in np.argsort(self.rank, kind="stable")[:RING_STARTS].tolist():
-            a, b = self.ends[edge].tolist()
-            path = self._path({a}, b, LONGEST_RING - 1, without=edge)
-            if path is not None:
-                found[tuple(sorted([*path, edge]))] = None
-        rows = np.zeros((len(found), len(self.considered)), dtype=bool)
-        for row, ring in zip(rows, found, strict=True):
-            row[list(ring)] = True
-        return rows
-
-    def _led_to(self, rings: np.ndarray) -> np.ndarray:
-        """Each ring with the shortest way from the target to it."""
-        if not self.root.any() or not self.connected:
-            return rings
-        led = []
-        for ring in rings:
-            on_ring = set(self.ends[ring].ravel().tolist())
-            way = self._path(on_ring, int(np.flatnonzero(self.root)[0]), LARGEST)
-            if way is not None:
-                row = ring.copy()
-                row[way] = True
-                led.append(row)
-        return np.array(led, dtype=bool).reshape(-1, len(self.considered))
-
-    def _path(self, starts: set[int], goal: int, longest: int, without: int = -1) -> list[int] | None:
-        """The edges of a shortest way, none of them `without`."""
-        came: dict[int, tuple[int, int] | None] = dict.fromkeys(starts)
-        waiting = deque((node, 0) for node in sorted(starts))
-        while waiting:
-            node, steps = waiting.popleft()
-            if node == goal:
-                way, step = [], came[node]
-                while step is not None:
-                    way.append(step[1])
-                    step = came[step[0]]
-                return way
-            if steps < longest:
-                for other, edge in self.neighbours[node]:
-                    if edge != without and other not in came:
-                        came[other] = (node, edge)
-                        waiting.append((other, steps + 1))
-        return None
 
     # Asking
 
@@ -269,19 +189,12 @@ class Search:
         part.without = without
         part.score = min(1.0, part.alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - without
         if self.in_pieces:
-            part.score -= PIECE * (self._pieces(part.row) - 1)
+            part.score -= PIECE * (self.moves.pieces(part.row) - 1)
         if not part.keeps_class:
             part.score -= LOSES_CLASS
         ranked = self.best.setdefault(part.size, [])
         insort(ranked, part, key=lambda other: -other.score)  # of equals the one that was there first
         del ranked[REMEMBERED:]
-
-    def _pieces(self, row: np.ndarray) -> int:
-        """How many pieces a part consists of."""
-        joined = UnionFind()
-        for a, b in self.ends[row].tolist():
-            joined.union(a, b)
-        return len({joined[node] for node in joined})
 
     def _contenders(self, parts: Sequence[_Part]) -> list[_Part]:
         """Those that look best of each size, so that every size has its share of the questions that can be afforded."""
@@ -323,96 +236,17 @@ class Search:
         """All parts one move away from the bases, where each came from, and a guess of what is said without it."""
         rows, origins, guesses = [], [], []
         for base in bases:
-            newcomers = self._newcomers(base.row)[: NEWCOMERS if base.size <= SMALL else FEWER]
-            removals = self._removals(base)
-            made = np.concatenate([self._additions(base, newcomers), removals, self._exchanges(base, removals)])
+            moves, row = self.moves, base.row
+            made = np.concatenate([moves.additions(row), moves.removals(row), moves.exchanges(row, self._known_score)])
+            made = made[made.sum(1) <= MOST]
             rows.append(made)
             origins += [base.origin] * len(made)
             guesses.append(np.full(len(made), base.without))
         return np.concatenate(rows), origins, np.concatenate(guesses)
 
-    def _newcomers(self, row: np.ndarray) -> np.ndarray:
-        """The foremost edges that touch a part."""
-        touching = (self.incidence @ self._nodes(row) > 0) & ~row
-        near, far = (self._foremost(some) for some in (touching, ~touching & ~row))
-        if self.connected:
-            return near[:NEWCOMERS]
-        elsewhere = ELSEWHERE if self.in_pieces else NEWCOMERS // 2
-        return np.concatenate([near[: NEWCOMERS - elsewhere], far[:elsewhere]])
-
-    def _foremost(self, some: np.ndarray) -> np.ndarray:
-        places = np.flatnonzero(some)
-        return places[np.argsort(self.rank[places], kind="stable")]
-
-    def _additions(self, base: _Part, newcomers: np.ndarray) -> np.ndarray:
-        """One edge more, two that follow each other, or a whole ring."""
-        single = np.repeat(base.row[None], len(newcomers), axis=0)
-        single[np.arange(len(newcomers)), newcomers] = True
-        double = []
-        for edge in newcomers[:PAIRS].tolist():
-            follows = [e for node in self.ends[edge].tolist() for _, e in self.neighbours[node] if not base.row[e]]
-            follows = [e for e in follows if e != edge]
-            if follows:
-                row = base.row.copy()
-                row[[edge, min(follows, key=self.rank.__getitem__)]] = True
-                double.append(row)
-        made = [single, np.array(double, dtype=bool).reshape(-1, len(base.row)), self._ringed(base.row)]
-        made = np.concatenate(made)
-        return made[made.sum(1) <= MOST]
-
-    def _ringed(self, row: np.ndarray) -> np.ndarray:
-        """The part with a ring that touches it, those first that need the fewest new edges."""
-        if not len(self.rings):
-            return self.rings
-        new = (self.rings & ~row).sum(1)  # (rings,)
-        touches = (self.ring_nodes @ self._nodes(row) > 0) | (not self.connected)
-        wanted = np.flatnonzero((new > 0) & touches)
-        return row | self.rings[wanted[np.argsort(new[wanted], kind="stable")][:RINGS]]
-
-    def _nodes(self, row: np.ndarray) -> np.ndarray:
-        """1 for the nodes of a part and the target: (nodes,)."""
-        return ((row.astype(np.float32) @ self.incidence > 0) | self.root).astype(np.float32)
-
-    def _removable(self, row: np.ndarray) -> np.ndarray:
-        """The edges without which the part is still one piece that holds the target."""
-        inside = np.flatnonzero(row)
-        if not self.connected or len(inside) < 2:
-            return inside[:0] if len(inside) < 2 else inside
-        incidence = self.incidence[inside]
-        there = np.flatnonzero(incidence.any(0))
-        incidence = incidence[:, there]  # (s, nodes of the part)
-        kept = 1 - np.eye(len(inside), dtype=np.float32)  # (s, s): row i is without edge i
-        touched = kept @ incidence > 0
-        reached = np.repeat(self.root[None, there], len(inside), axis=0)
-        if not self.root.any():
-            start = self.ends[inside[kept.argmax(1)], 0]
-            reached[np.arange(len(inside)), np.searchsorted(there, start)] = True
-        count = -1
-        while count != (count := int(reached.sum())):
-            passes = (reached.astype(np.float32) @ incidence.T > 0) * kept
-            reached |= passes @ incidence > 0
-        return inside[(reached | ~touched).all(1)]
-
-    def _removals(self, base: _Part) -> np.ndarray:
-        leaving = self._removable(base.row)
-        if base.size > SMALL:
-            leaving = leaving[np.argsort(-self.rank[leaving], kind="stable")][:FEWER]
-        made = np.repeat(base.row[None], len(leaving), axis=0)
-        made[np.arange(len(leaving)), leaving] = False
-        return made
-
-    def _exchanges(self, base: _Part, removals: np.ndarray) -> np.ndarray:
-        """One edge for another: those that matter least leave, as far as the model was asked, else the hindmost."""
-        made: list[np.ndarray] = []
-        known = [self.known.get(row.tobytes()) for row in removals]
-        value = np.array([-np.inf if part is None else part.score for part in known])
-        rank = self.rank[(removals != base.row).argmax(1)]  # of the edge that leaves
-        for i in np.lexsort((-rank, -value))[: SWAPS[0]].tolist():
-            coming = [edge for edge in self._newcomers(removals[i]) if not base.row[edge]][: SWAPS[1]]
-            rows = np.repeat(removals[i][None], len(coming), axis=0)
-            rows[np.arange(len(coming)), coming] = True
-            made.append(rows)
-        return np.concatenate(made) if made else removals[:0]
+    def _known_score(self, row: np.ndarray) -> float:
+        part = self.known.get(row.tobytes())
+        return -np.inf if part is None else part.score
 
     # The result
 
@@ -426,7 +260,7 @@ class Search:
         rows = np.array([part.row for part in judged])
         scores = np.array([part.score for part in judged])
         edges = np.array([part.size for part in judged])
-        nodes = ((rows.astype(np.float32) @ self.incidence > 0) | self.root).sum(1)
+        nodes = self.moves.nodes(rows).sum(1)
         chosen: tuple[set[int], set[int]] = set(), set()
         for of_unit, sizes in zip(chosen, (edges, nodes), strict=True):
             for size in np.unique(sizes):
@@ -443,7 +277,7 @@ class Search:
         more proposals speak for, that is nearer to the target, that has smaller numbers."""
         if part.preference is None:
             row = part.row
-            nodes = int((row.astype(np.float32) @ self.incidence > 0).sum())
+            nodes = int(self.moves.nodes(row).sum())
             support, hops = round(float(self.consensus[row].sum()), 2), int(self.hops[row].sum())
             part.preference = part.phase, nodes, part.size, -support, hops, tuple(np.flatnonzero(row).tolist())
         return part.preference

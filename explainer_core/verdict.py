@@ -4,6 +4,12 @@ from dataclasses import dataclass
 
 CARRIES, MOSTLY, NOT_ENOUGH, DEFAULT = "carries it", "mostly", "not enough", "default class"
 LEVELS = (CARRIES, MOSTLY, NOT_ENOUGH, DEFAULT)
+# How a part is judged, by the task of the prediction; judging.py says it at length.
+PROTOCOLS = {
+    "node": "other messages silent, degrees of the whole graph",
+    "link": "other messages silent, degrees of the whole graph",
+    "graph": "a graph of its own",
+}
 NEARLY = 0.9  # of the best, or of the whole: what may be called as good
 HALF = 0.5
 

@@ -323,7 +323,7 @@ def test_what_is_no_explanation_is_refused(text):
 
 MAY_BE_MISSING = {
     *("history", "sampled", "steps", "feature_weight", "feature_mask", "feature_absent"),
-    *("edge_spread", "seed_weights", "edge_score", "verdict", "table"),
+    *("edge_spread", "seed_weights", "edge_score", "protocol", "verdict", "table"),
 }
 
 

@@ -12,7 +12,7 @@ STOREYS = (
     {"graph_rules", "graph", "device", "config", "hashing", "targets", "extraction", "verdict", "explanation_fields"},
     {"datasets", "models", "neighborhood", "layout", "parts"},
     {"tasks", "training", "pretrained", "recipes", "cards", "methods", "explanation", "predictions"},
-    {"judging", "search"},
+    {"cutting", "judging", "moves", "search"},
     {"metrics"},
     {"features", "verifying"},
     {"cases", "explaining"},

@@ -6,7 +6,7 @@ import pytest
 import torch
 from small_networks import case, network, random_graph, sharp
 
-from explainer_core import judging
+from explainer_core import cutting, judging
 from explainer_core.config import ExplainConfig
 from explainer_core.explaining import explain_many
 from explainer_core.graph import Graph, GraphSet, undirected
@@ -202,7 +202,7 @@ def test_pieces_give_the_numbers_of_the_whole(task, kind, at_once, monkeypatch):
     asked = [(i, random_rows(e, i)) for i, e in enumerate(explanations)]
     judge = Judge(model, data, explanations)
     whole = judge.alone(asked), judge.without(asked)
-    monkeypatch.setattr(judging, "BATCH_EDGES", at_once)
+    monkeypatch.setattr(cutting, "BATCH_EDGES", at_once)
     for one, other in zip(whole, (judge.alone(asked), judge.without(asked)), strict=True):
         for some, same in zip(one, other, strict=True):
             np.testing.assert_allclose(some, same, atol=1e-6)

@@ -21,7 +21,15 @@ from explainer_core.verifying import asked_of
 
 TASKS = ("node", "graph", "link")
 QUICK = ExplainConfig(steps=15, features="none")
-PROPOSALS = {"mask", "occlusion", "integrated gradients", "mask, necessity 0", "mask, necessity 10", "growth"}
+PROPOSALS = {
+    "mask",
+    "occlusion",
+    "gradient",
+    "integrated gradients",
+    "mask, necessity 0",
+    "mask, necessity 10",
+    "growth",
+}
 
 
 def small_case(task, seed, kind="gcn"):

@@ -13,7 +13,7 @@ from dashboard.plain_text import sentence
 SETTINGS = {setting.name: setting for setting in fields(compute.ExplainConfig)}
 REGULARISATION = ("necessity", "size", "entropy", "feat_size", "feat_entropy", "laplacian")
 RUN = ("steps", "learning_rate", "seeds", "seed", "features", "feature_fill", "direction")
-FINE = ("k_m_unit", "connected", "refine", "feature_mask", "size_start", "temperature", "start", "max_edges")
+FINE = ("k_m_unit", "connected", "refine", "feature_mask", "readout", "size_start", "temperature", "start", "max_edges")
 BOXES = ("learning_rate", "seed", "max_edges")  # ranges too wide for a slider
 RANDOM_TITLES = {"all": "Any", "wrong": "A wrong one", "motif": "In a motif"}
 MOST_TYPED = 20_000  # letters; a longer text the browser would refuse without a word, a shorter one gets a sentence

@@ -34,13 +34,15 @@ def integrated_gradients(problem: Problem) -> Weights:
 
 def integrated_edges(problem: Problem, steps: int) -> Tensor:
     """How much each edge adds to log P(y) on the way from no edges to all, the features as they are: (e,)."""
-    total = torch.zeros(problem.computation.num_edges, device=problem.goal.device)
-    for step in range(steps):
-        edge = torch.full_like(total, (step + 0.5) / steps)
-        logits, backward = problem.logits_and_pull(edge)
-        (gradient,) = backward(logits.softmax(-1) - problem.goal)  # of -log P(y) in the logits
-        total -= 0 if gradient is None else gradient / steps
-    return total
+    return -sum(edge_gradient(problem, (step + 0.5) / steps) for step in range(steps)) / steps
+
+
+def edge_gradient(problem: Problem, share: float = 1.0) -> Tensor:
+    """The gradient of -log P(y) in the edge weights where all of them are this share: (e,)."""
+    edge = torch.full((problem.computation.num_edges,), share, device=problem.goal.device)
+    logits, backward = problem.logits_and_pull(edge)
+    (gradient,) = backward(logits.softmax(-1) - problem.goal)  # of -log P(y) in the logits
+    return torch.zeros_like(edge) if gradient is None else gradient
 
 
 def _slopes(problem: Problem, edge: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:

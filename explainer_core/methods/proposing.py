@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from explainer_core.methods.gnnexplainer import gnnexplainer
-from explainer_core.methods.gradient import integrated_edges
+from explainer_core.methods.gradient import edge_gradient, integrated_edges
 from explainer_core.methods.occlusion import occluded_edges
 from explainer_core.methods.problem import Problem
 
@@ -18,7 +18,7 @@ OCCLUDED = 200  # edges that are taken away one at a time, those first that grad
 OCCLUSION_EDGES = 100_000  # and so many edges of all the graphs that are asked about
 
 
-STEADY = ("occlusion", "integrated gradients")  # the same from every start
+STEADY = ("occlusion", "integrated gradients", "gradient")  # the same from every start
 
 
 def proposals(problem: Problem) -> dict[str, Tensor]:
@@ -27,7 +27,11 @@ def proposals(problem: Problem) -> dict[str, Tensor]:
     path = integrated_edges(problem, PATH_STEPS)
     largest = int(torch.bincount(problem.predictions_of_instances[c.edge_instance]).max()) if c.num_edges else 1
     most = min(OCCLUDED, max(10, OCCLUSION_EDGES // max(largest, 1)))
-    found = {"occlusion": occluded_edges(problem, path, most), "integrated gradients": path}
+    found = {
+        "occlusion": occluded_edges(problem, path, most),
+        "integrated gradients": path,
+        "gradient": edge_gradient(problem).abs(),
+    }
     for necessity in NECESSITIES if largest <= LARGE else ():
         config = replace(problem.config, necessity=necessity, seeds=1, features="none", **FAST)
         found[f"mask, necessity {necessity:g}"] = gnnexplainer(replace(problem, config=config)).edge
