@@ -15,7 +15,6 @@ from tqdm import tqdm
 
 import explainer_core as xc
 from benchmarks import figures
-from benchmarks.core_api import OURS, auto_config, is_default
 from benchmarks.networks import CPU
 from benchmarks.rivals import VERIFIED, Row, Setting, rows
 from benchmarks.truth import measure_truth
@@ -23,6 +22,7 @@ from benchmarks.word_features import measure_words
 from explainer_core import metrics
 from explainer_core.pretrained import find_card, load_weights
 from explainer_core.tasks import LinkTask, make_task
+from explainer_core.verdict import DEFAULT
 
 TARGETS, QUICK_TARGETS = 100, 8
 FEW = 20  # a test part of fewer targets says nothing: all are taken instead
@@ -175,12 +175,12 @@ def _means(row: Row) -> dict[str, float]:
 def _measure_auto(report: figures.Report, setting: Setting, molecules: bool) -> list[xc.Explanation]:
     """With the size left to us: is the class kept, and how much of the graph is shown for it?"""
     began = time.perf_counter()
-    found = xc.explain_many(setting.model, setting.data, setting.targets, auto_config(), OURS)
+    found = xc.explain_many(setting.model, setting.data, setting.targets)
     report.add(
         f"{setting.name}: K_M auto, time of one explanation", 1e3 * (time.perf_counter() - began) / len(found), "ms"
     )
     judged = metrics.faithfulness(setting.model, setting.data, found)
-    default = np.array([is_default(explanation) for explanation in found])
+    default = np.array([explanation.verdict.level == DEFAULT for explanation in found])
     keeps = np.array([f.keeps_class for f in judged])
     report.add(f"{setting.name}: K_M auto, targets of a default class", default.mean())
     report.add(
@@ -199,7 +199,7 @@ def _measure_starts(report: figures.Report, setting: Setting, first: list[xc.Exp
     """Do other starts show the same edges as the first? Of what is shown, not of the mask."""
     count, starts = min(4 if quick else STARTED, len(first)), 3 if quick else STARTS
     runs = [first[:count]] + [
-        xc.explain_many(setting.model, setting.data, setting.targets[:count], auto_config(seed), OURS)
+        xc.explain_many(setting.model, setting.data, setting.targets[:count], xc.ExplainConfig(seed=seed))
         for seed in tqdm(range(1, starts), desc=f"{setting.name}, starts", leave=False)
     ]
     shown = [[set(explanation.subgraph().edges) for explanation in run] for run in runs]

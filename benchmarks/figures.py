@@ -19,6 +19,7 @@ class Figure:
     unit: str = ""
     goal: float | None = None
     better: str = "higher"
+    spread: float | None = None  # standard deviation, where it is the mean of several
 
     @property
     def holds(self) -> bool | None:
@@ -29,7 +30,8 @@ class Figure:
     def row(self) -> tuple[str, ...]:
         goal = "" if self.goal is None else f"{'>=' if self.better == 'higher' else '<='} {self.goal:g}"
         verdict = {None: "", True: "holds", False: "FALLS SHORT"}[self.holds]
-        return self.name, f"{self.value:.4g}", self.unit, goal, verdict
+        spread = "" if self.spread is None else f" ± {self.spread:.3f}"
+        return self.name, f"{self.value:.4g}{spread}", self.unit, goal, verdict
 
 
 class Report:
@@ -38,11 +40,19 @@ class Report:
     def __init__(self):
         self.figures: list[Figure] = []
 
-    def add(self, name: str, value: float, unit: str = "", goal: float | None = None, better: str = "higher") -> None:
-        figure = Figure(name, float(value), unit, goal, better)
+    def add(
+        self,
+        name: str,
+        value: float,
+        unit: str = "",
+        goal: float | None = None,
+        better: str = "higher",
+        spread: float | None = None,
+    ) -> None:
+        figure = Figure(name, float(value), unit, goal, better, spread)
         self.figures.append(figure)
         name, value, unit, goal, verdict = figure.row()
-        print(f"{name:<72}{value:>10} {unit:<12}{goal:<10}{verdict}", flush=True)
+        print(f"{name:<72}{value:>16} {unit:<12}{goal:<10}{verdict}", flush=True)
 
     def note(self, values: dict[str, float]) -> None:
         """Figures without a goal that the benchmark prints itself, in a table of its own."""

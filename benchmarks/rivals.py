@@ -10,13 +10,13 @@ import numpy as np
 from tqdm import tqdm
 
 import explainer_core as xc
-from benchmarks.core_api import OURS, exchanged, paper_config, reweighted
 from benchmarks.pyg_peer import explained_by_pyg
 from explainer_core import metrics
 from explainer_core.explanation import Explanation
 from explainer_core.models import GNN
+from explainer_core.verifying import exchanged
 
-VERIFIED = "verified"  # the name in the tables, whatever stands in for it
+VERIFIED = "verified"
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,9 +155,9 @@ def _on_edges_of(frame: Explanation, other: Explanation) -> Explanation:
 
 
 METHODS: dict[str, Callable[[Setting], list]] = {
-    VERIFIED: partial(_explained, method=OURS),
+    VERIFIED: partial(_explained, method=VERIFIED),
     "gnnexplainer": partial(_explained, method="gnnexplainer"),
-    "the paper's form": partial(_explained, method="gnnexplainer", config=paper_config),
+    "the paper's form": partial(_explained, method="gnnexplainer", config=xc.ExplainConfig.paper),
     "gradient": partial(_explained, method="gradient"),
     "integrated_gradients": partial(_explained, method="integrated_gradients"),
     "attention": _attention,
@@ -188,8 +188,16 @@ def sized(explanation: Explanation, size: int) -> Explanation:
 
 
 def _weighted(explanation: Explanation, size: int, score: dict[tuple[int, int], float]) -> Explanation:
+    """The same graph with other weights, cut at so many edges by these weights alone."""
     ends = np.sort(explanation.edge_index, axis=0).T.tolist()
-    return reweighted(explanation, size, np.array([score[tuple(pair)] for pair in ends]))
+    return replace(
+        explanation,
+        config=replace(explanation.config, k_m=size, k_m_unit="edges"),
+        edge_weight=np.array([score[tuple(pair)] for pair in ends]),
+        size=size,
+        table=(),
+        verdict=None,
+    )
 
 
 def _trimmed(kept: list[tuple[int, int]], score: dict, size: int, roots: Sequence[int]) -> list[tuple[int, int]]:

@@ -59,3 +59,10 @@ def test_what_a_benchmark_prints_itself_is_in_its_report_too():
     report = Report()
     report.note({"a figure": 0.5})
     assert [(f.name, f.value, f.holds) for f in report.figures] == [("a figure", 0.5, None)]
+
+
+def test_the_mean_of_several_graphs_is_shown_with_its_spread():
+    report = Report()
+    report.add("a figure", 0.5, goal=0.4, spread=0.1)
+    (figure,) = report.figures
+    assert figure.row() == ("a figure", "0.5 ± 0.100", "", ">= 0.4", "holds")
