@@ -17,6 +17,8 @@ from explainer_core.neighborhood import Computation
 from explainer_core.targets import TASKS, Target, WholeGraph
 from explainer_core.verifying import verified, with_verdicts
 
+TOGETHER = 50  # explanations whose subgraphs are searched for side by side: each keeps thousands of parts in memory
+
 
 @dataclass(frozen=True)
 class Case:
@@ -65,9 +67,17 @@ class Case:
     def finished(self, weights: Weights, seeds: int, history=None, snapshots=()) -> list[Explanation]:
         """The explanations with their G_S, its verdict, and the features that matter on it."""
         found = self.explanations(weights, seeds, history, snapshots)
+        proposals = self._proposals(found) if self.verifies else [{}] * len(found)
+        done: list[Explanation] = []
+        for first in range(0, len(found), TOGETHER):
+            some = slice(first, first + TOGETHER)
+            done += self._checked(found[some], proposals[some])
+        return done
+
+    def _checked(self, found: list[Explanation], proposals: list[dict[str, np.ndarray]]) -> list[Explanation]:
         judge = Judge(self.problem.model, self.data, found)
         if self.verifies:
-            found = verified(judge, found, self._proposals(found), proposing.STEADY)
+            found = verified(judge, found, proposals, proposing.STEADY)
         found = with_verdicts(judge, found)
         return with_features(judge, self.data, found) if self.learns else found
 

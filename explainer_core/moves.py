@@ -63,6 +63,7 @@ class Moves:
         if not self.root.any() or not self.connected:
             at_target = np.ones(len(self.ends), dtype=bool)
         self.rings = self._shortest_rings()
+        self.ring_nodes = self.rings.astype(np.float32) @ self.incidence > 0  # (rings, nodes), without the target
         single = np.eye(len(self.ends), dtype=bool)[at_target]
         return np.concatenate([single, self._led_to(self.rings)])
 
@@ -145,7 +146,7 @@ class Moves:
         if not len(self.rings):
             return self.rings
         new = (self.rings & ~row).sum(1)  # (rings,)
-        touches = (self.nodes(self.rings) & self.nodes(row)).any(1) | (not self.connected)
+        touches = (self.ring_nodes & self.nodes(row)).any(1) | (not self.connected)
         wanted = np.flatnonzero((new > 0) & touches)
         return row | self.rings[wanted[np.argsort(new[wanted], kind="stable")][:RINGS]]
 
