@@ -9,12 +9,14 @@ import networkx as nx
 import numpy as np
 
 from explainer_core.alignment import Piece
+from explainer_core.config import AUTO
 from explainer_core.explanation import Explanation
 from explainer_core.extraction import Subgraph, extract
 from explainer_core.prototype_parts import heart, mean_feature_weight, scaled
 from explainer_core.targets import Target
 
 MAJORITY = 0.5  # an edge that at least this share of the members has is the prototype's; so the median is not zero
+NEARLY_ALL = 0.8  # of the members: what makes the shape where no size is given
 NUMBERS = {"cost": 0.0, "random_cost": 0.0, "share": 0.0}  # the fields that are plain numbers, and the least of each
 Pair = tuple[int, int]
 
@@ -130,16 +132,20 @@ class Prototype:
         """The roles that members join to each other most, so many, and the edges between them.
 
         Kept are the edges that most members agree on, so many, or without a number those that at least half of the
-        members have. Without any number K_M decides: so many nodes, or the fewest nodes with so many edges.
+        members have. Without any number K_M decides: so many nodes, or the fewest nodes with so many edges; where it is
+        "auto", all that hangs together by edges that nearly all members have.
         """
         for name, value in (("num_nodes", num_nodes), ("num_edges", num_edges)):
             if value is not None and (type(value) is not int or value < 1):
                 raise ValueError(f"{name} must be at least 1 (got {value!r})")
-        if num_nodes is None and num_edges is None:
-            size = int(np.median([member.explanation.size for member in self.members]))  # where K_M is auto they differ
-            unit = self.members[0].explanation.config.k_m_unit
-            num_nodes, num_edges = (size, None) if unit == "nodes" else (None, size)
         strength = self.agreement + 1e-3 * self.mean  # the weight decides between pairs as many members agree on
+        if num_nodes is None and num_edges is None:
+            explanation = self.members[0].explanation
+            size, unit = explanation.size, explanation.config.k_m_unit
+            shared = self._between(range(self.num_roles), NEARLY_ALL)
+            if explanation.config.k_m == AUTO and len(shared):
+                return extract(shared, strength[tuple(shared.T)], self.roots, len(shared), unit="edges")
+            num_nodes, num_edges = (size, None) if unit == "nodes" else (None, size)
         if num_nodes is None:
             sizes = range(1, self.num_roles + 1)
             hearts = ((size, heart(strength, self.roots, size)) for size in sizes)

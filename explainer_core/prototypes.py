@@ -54,15 +54,14 @@ def prototype(
     Members of a class are the nodes or graphs that the model puts into it, rightly where the truth is known: its
     mistakes are not what it has learnt of the class. The reference is the member whose embedding is nearest to the
     mean of all, or the one given. The others are drawn by chance and not nearest first, which would hide how much
-    the class varies. All are cut at one size: where K_M is "auto", at six nodes. `clusters` is how many shapes to look for; by default another only where it is clear.
+    the class varies. All are cut at one size, six nodes where K_M is
+    "auto". `clusters` is how many shapes to look for; by default another only where it is clear.
     """
     config = ExplainConfig() if config is None else config
-    if config.k_m == AUTO:  # each member's own would be as small as it can be, and shapes of different size
-        config = replace(config, k_m=USUAL_SIZE, k_m_unit="nodes")
     _check_request(label, instances, clusters, model.spec.num_classes)
     chosen = _chosen(model, data, label, targets, reference, instances, seed)
     join = partial(join_explanations, data=data, label=label, seed=seed, keep_reference=reference is not None)
-    explain = partial(explain_many, model, data, config=config, target_class="predicted" if label is None else label)
+    explain = partial(_explained, model, data, config=config, target_class="predicted" if label is None else label)
     if progress is None:
         return join(explain(targets=chosen), clusters=clusters)
     found: list[Explanation] = []
@@ -72,6 +71,15 @@ def prototype(
         progress(len(found), len(chosen), partial(join, tuple(found), clusters=1))
     breath = partial(progress, len(found), len(chosen), partial(join, tuple(found), clusters=1))
     return join(found, clusters=clusters, breath=breath)
+
+
+def _explained(model, data, *, targets, config: ExplainConfig, target_class) -> list[Explanation]:
+    """The members' explanations, all of one size: with K_M at "auto" each would be as small as it alone can be."""
+    if config.k_m != AUTO:
+        return explain_many(model, data, targets, config, target_class=target_class)
+    sized = replace(config, k_m=USUAL_SIZE, k_m_unit="nodes")
+    found = explain_many(model, data, targets, sized, target_class=target_class)
+    return [replace(e, config=replace(sized, k_m=AUTO)) for e in found]
 
 
 def _check_request(label, instances, clusters, num_classes: int) -> None:
