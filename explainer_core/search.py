@@ -118,6 +118,8 @@ class Search:
             yield from self._ask(rows, origins, np.zeros(len(rows)))
             if self.exchanges:
                 yield from self._improve()
+        if self.exchanges:
+            yield from self._ask(*self._grown_on())
         return self._table()
 
     def _improve(self) -> Generator[Question, Answer, None]:
@@ -127,6 +129,21 @@ class Search:
                 return
             self.expanded |= {part.row.tobytes() for part in bases}
             yield from self._ask(*self._moves(bases))
+
+    def _grown_on(self) -> tuple[np.ndarray, list[str], np.ndarray]:
+        """The smallest part that is nearly as good as any, with one edge more for every larger size: there is nothing to
+        gain, but what is larger should not lose what the smaller has."""
+        base = self.best[self._enough()][0]
+        rows, row = [], base.row
+        for _ in range(base.size, MOST):
+            newcomers = self.moves.newcomers(row)
+            if not len(newcomers):
+                break
+            row = row.copy()
+            row[newcomers[0]] = True
+            rows.append(row)
+        rows = np.array(rows, dtype=bool).reshape(-1, len(base.row))
+        return rows, [base.origin] * len(rows), np.full(len(rows), base.without)
 
     # What the proposals say
 
@@ -217,9 +234,7 @@ class Search:
 
     def _to_improve(self) -> list[_Part]:
         """The best parts of each size up to the first that is nearly as good as any, and the best of the sizes people ask for."""
-        top = max(ranked[0].score for ranked in self.best.values())
-        enough = min(size for size, ranked in self.best.items() if ranked[0].score >= top - (1 - PLATEAU) * abs(top))
-        bases = []
+        enough, bases = self._enough(), []
         for size in sorted(self.best):
             ranked = self.best[size]
             if size > min(max(enough + 2, ASKED_FOR), LARGEST):
@@ -234,6 +249,11 @@ class Search:
                 foremost = ranked[: BEAM_WHOLE if self.in_pieces else BEAM]
                 bases += foremost if preferred in foremost else [*foremost, preferred]
         return bases
+
+    def _enough(self) -> int:
+        """The smallest size whose best part is nearly as good as any."""
+        top = max(ranked[0].score for ranked in self.best.values())
+        return min(size for size, ranked in self.best.items() if ranked[0].score >= top - (1 - PLATEAU) * abs(top))
 
     def _moves(self, bases: Sequence[_Part]) -> tuple[np.ndarray, list[str], np.ndarray]:
         """All parts one move away from the bases, where each came from, and a guess of what is said without it."""
