@@ -26,7 +26,7 @@ from explainer_core.verdict import DEFAULT
 
 TARGETS, QUICK_TARGETS = 100, 8
 FEW = 20  # a test part of fewer targets says nothing: all are taken instead
-STARTS, STARTED = 10, 10  # explanations with other seeds, and of how many targets
+STARTS, STARTED = 10, 20  # explanations with other seeds, and of how many targets
 EQUAL = 1e-4  # what exchanges that stop at the same subgraph may differ by
 
 

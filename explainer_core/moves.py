@@ -41,6 +41,7 @@ class Moves:
             self.neighbours[a].append((b, edge))
             self.neighbours[b].append((a, edge))
         self.rank = np.zeros(len(pairs))  # (edges,): the smaller, the sooner an edge comes in
+        self.open = np.ones(len(pairs), dtype=bool)  # (edges,): those that may come in
         self.rings = np.zeros((0, len(pairs)), dtype=bool)
 
     def nodes(self, rows: np.ndarray) -> np.ndarray:
@@ -64,13 +65,13 @@ class Moves:
             at_target = np.ones(len(self.ends), dtype=bool)
         self.rings = self._shortest_rings()
         self.ring_nodes = self.rings.astype(np.float32) @ self.incidence > 0  # (rings, nodes), without the target
-        single = np.eye(len(self.ends), dtype=bool)[at_target]
+        single = np.eye(len(self.ends), dtype=bool)[at_target & self.open]
         return np.concatenate([single, self._led_to(self.rings)])
 
     def _shortest_rings(self) -> np.ndarray:
         """The shortest ring through each of the foremost edges: (rings, edges)."""
         found: dict[tuple[int, ...], None] = {}
-        for edge in np.argsort(self.rank, kind="stable")[:RING_STARTS].tolist():
+        for edge in self._foremost(self.open)[:RING_STARTS].tolist():
             a, b = self.ends[edge].tolist()
             path = self._path({a}, b, LONGEST_RING - 1, without=edge)
             if path is not None:
@@ -108,15 +109,16 @@ class Moves:
                 return way
             if steps < longest:
                 for other, edge in self.neighbours[node]:
-                    if edge != without and other not in came:
+                    if edge != without and self.open[edge] and other not in came:
                         came[other] = (node, edge)
                         waiting.append((other, steps + 1))
         return None
 
     def newcomers(self, row: np.ndarray) -> np.ndarray:
         """The foremost edges that touch a part."""
-        touching = (self.incidence @ self.nodes(row).astype(np.float32) > 0) & ~row
-        near, far = (self._foremost(some) for some in (touching, ~touching & ~row))
+        touching = self.incidence @ self.nodes(row).astype(np.float32) > 0
+        coming = self.open & ~row
+        near, far = (self._foremost(some) for some in (touching & coming, ~touching & coming))
         if self.connected:
             return near[:NEWCOMERS]
         elsewhere = ELSEWHERE if self.in_pieces else NEWCOMERS // 2
@@ -133,7 +135,9 @@ class Moves:
         single[np.arange(len(newcomers)), newcomers] = True
         double = []
         for edge in newcomers[:PAIRS].tolist():
-            follows = [e for node in self.ends[edge].tolist() for _, e in self.neighbours[node] if not row[e]]
+            follows = [
+                e for node in self.ends[edge].tolist() for _, e in self.neighbours[node] if self.open[e] and not row[e]
+            ]
             follows = [e for e in follows if e != edge]
             if follows:
                 both = row.copy()

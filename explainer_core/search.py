@@ -23,10 +23,11 @@ MOST = 50  # up to here there is a part of every size: the largest K_M that can 
 CONSIDERED = 200  # edges that may come in: those that come first in any of the proposals
 ROUNDS = 6
 BEAM = 2  # parts of each size that others are made from, and the one that is preferred among equals
-BEAM_WHOLE = 4  # of a whole graph: there is no target that all good parts lie around
+BEAM_WHOLE = 8  # of a whole graph: there is no target that all good parts lie around
 REMEMBERED = 12  # parts of each size it is chosen from
 EQUAL = 0.005  # parts whose scores differ by less are equally good: the one that most proposals speak for is kept
 LOSES_CLASS = 0.5  # by so much a part that does not give the class alone must be better in all else
+BY_CHANCE = 0.02  # by so much a part must be better that another start might not have found
 PIECE = 0.03  # by so much a part of a whole graph must be better for each piece more
 PLATEAU = 0.998  # of the best score: larger sizes than the first that reaches it are searched less, or not
 ASKED_FOR = 10  # edges; up to here they are searched at all, because people choose them
@@ -93,14 +94,19 @@ class Search:
             for name, scores in proposals.items()
             for connected in ((True, False) if self.in_pieces else (self.connected,))
         ]
-        self.considered = _considered([order for _, order in orders], len(explanation.pairs))
+        self.considered, num_steady = _considered(
+            [order for name, order in orders if name in steady],
+            [order for name, order in orders if name not in steady],
+            len(explanation.pairs),
+        )
         place = {pair: i for i, pair in enumerate(self.considered.tolist())}
         self.orders = [(name, [place[p] for p in order if p in place]) for name, order in orders]
         self.hops = explanation.pair_hops[self.considered]
         roots = explanation.roots
         pairs = explanation.pairs[self.considered]
         self.moves = Moves(pairs, roots, connected=self.connected, in_pieces=self.in_pieces)
-        self.phase = 0
+        self.num_steady = num_steady or len(pairs)  # the first of the considered edges, the same from every start
+        self.phase, self.ranks = 0, []
         self.known: dict[bytes, _Part] = {}
         self.expanded: set[bytes] = set()  # those whose neighbours were asked about
         self.best: dict[int, list[_Part]] = {}  # by number of edges, the best first
@@ -112,14 +118,17 @@ class Search:
         if not len(self.considered):
             return ()
         groups = [[o for o in self.orders if (o[0] in self.steady) == steady] for steady in (True, False)]
-        for self.phase, orders in enumerate(group for group in groups if group):
-            self._rank_edges(orders)
+        for phase, orders in enumerate(group for group in groups if group):
+            self._rank_edges(phase, orders)
+            self._enter(phase)
             rows, origins = self._proposed(orders)
             yield from self._ask(rows, origins, np.zeros(len(rows)))
             if self.exchanges:
                 yield from self._improve()
         if self.exchanges:
-            yield from self._ask(*self._grown_on())
+            base = self.best[self._enough()][0]
+            self._enter(base.phase)  # what it is grown into depends on the start no more than it does
+            yield from self._ask(*self._grown_on(base))
         return self._table()
 
     def _improve(self) -> Generator[Question, Answer, None]:
@@ -130,10 +139,9 @@ class Search:
             self.expanded |= {part.row.tobytes() for part in bases}
             yield from self._ask(*self._moves(bases))
 
-    def _grown_on(self) -> tuple[np.ndarray, list[str], np.ndarray]:
+    def _grown_on(self, base: _Part) -> tuple[np.ndarray, list[str], np.ndarray]:
         """The smallest part that is nearly as good as any, with one edge more for every larger size: there is nothing to
         gain, but what is larger should not lose what the smaller has."""
-        base = self.best[self._enough()][0]
         rows, row = [], base.row
         for _ in range(base.size, MOST):
             newcomers = self.moves.newcomers(row)
@@ -154,16 +162,21 @@ class Search:
         order = nested_order(e.pairs, scores, e.roots, **settings)
         return [pair for _, pair in zip(range(CONSIDERED), order, strict=False)]
 
-    def _rank_edges(self, orders: Sequence[tuple[str, list[int]]]) -> None:
+    def _rank_edges(self, phase: int, orders: Sequence[tuple[str, list[int]]]) -> None:
         """How early any of these proposals has an edge, or one before them had it, and how early all of them do."""
         count = len(self.considered)
         ranks = np.full((len(orders), count), float(count))
         for row, (_, order) in zip(ranks, orders, strict=True):
             row[order] = np.arange(len(order))
-        if self.phase == 0:
-            self.moves.rank, self.consensus = ranks.min(0), 1 - ranks.mean(0) / max(count, 1)  # (considered,) each
-        else:
-            self.moves.rank = np.minimum(self.moves.rank, ranks.min(0))
+        self.ranks.append(ranks.min(0) if phase == 0 else np.minimum(self.ranks[0], ranks.min(0)))  # (considered,)
+        if phase == 0:
+            behind = np.minimum(ranks, self.num_steady).mean(0)
+            self.consensus = 1 - behind / max(self.num_steady, 1)  # (considered,)
+
+    def _enter(self, phase: int) -> None:
+        """From here on parts are of this phase: at first only edges may come in that no start decides."""
+        self.phase, self.moves.rank = phase, self.ranks[phase]
+        self.moves.open[self.num_steady :] = phase > 0
 
     def _proposed(self, orders: Sequence[tuple[str, list[int]]]) -> tuple[np.ndarray, list[str]]:
         """A part of every size from each proposal; at first also every edge at the target, and rings."""
@@ -210,6 +223,7 @@ class Search:
             part.score -= PIECE * (self.moves.pieces(part.row) - 1)
         if not part.keeps_class:
             part.score -= LOSES_CLASS
+        part.score -= BY_CHANCE * part.phase
         ranked = self.best.setdefault(part.size, [])
         insort(ranked, part, key=lambda other: -other.score)  # of equals the one that was there first
         del ranked[REMEMBERED:]
@@ -311,8 +325,17 @@ class Search:
         return Judged(edges, part.alone, part.without, part.keeps_class, part.origin)
 
 
-def _considered(orders: Sequence[list[int]], num_pairs: int) -> np.ndarray:
-    """The pairs that come first in any of the orders: (at most CONSIDERED,), sorted."""
+def _considered(steady: Sequence[list[int]], others: Sequence[list[int]], num_pairs: int) -> tuple[np.ndarray, int]:
+    """The pairs that come first in any of the orders, at most CONSIDERED of each kind, and how many are of the first kind.
+
+    Each kind is sorted. The first does not depend on the start, and neither do its places.
+    """
+    found = _first_of(steady, num_pairs)
+    more = np.setdiff1d(_first_of(others, num_pairs), found)
+    return np.concatenate([found, more]), len(found)
+
+
+def _first_of(orders: Sequence[list[int]], num_pairs: int) -> np.ndarray:
     rank = np.full(num_pairs, np.inf)
     for order in orders:
         rank[order] = np.minimum(rank[order], np.arange(len(order)))

@@ -14,10 +14,11 @@ from explainer_core.config import ExplainConfig
 from explainer_core.explaining import explain, explain_many
 from explainer_core.graph import Graph, GraphSet, undirected
 from explainer_core.judging import Judge, edge_rows
+from explainer_core.methods.proposing import STEADY
 from explainer_core.metrics import explained_class
 from explainer_core.models import GNN, ModelSpec
 from explainer_core.targets import Link, Node, WholeGraph
-from explainer_core.verifying import asked_of
+from explainer_core.verifying import asked_of, verified
 
 TASKS = ("node", "graph", "link")
 QUICK = ExplainConfig(steps=15, features="none")
@@ -337,3 +338,29 @@ def test_chance_goes_by_the_number_of_a_graph_and_not_by_its_company(method):
             alone = explain_many(model, data, company, settings, method)[company.index(found.target)]
             np.testing.assert_allclose(alone.edge_weight, found.edge_weight, atol=1e-6)
     assert data.num_features == FEATURES
+
+
+def test_another_start_changes_a_part_only_where_it_is_clearly_better(monkeypatch):
+    """Whatever masks propose, a part that the other proposals lead to stays unless one of theirs beats it by far."""
+    monkeypatch.setattr(search, "ROUNDS", 1)  # so that masks have something to find
+    model = sharp(network("gcn", "graph", seed=5), 8.0)
+    data = GraphSet.from_graphs([random_graph(30, 40, seed=5)])
+    (bare,) = explain_many(model, data, [WholeGraph(0)], QUICK, "proximity")
+    judge, asked, rng = Judge(model, data, [bare]), asked_of(bare), np.random.default_rng(0)
+
+    def table(masks):
+        steady = {"occlusion": np.arange(len(bare.pairs), dtype=float)}
+        (found,) = verified(judge, [bare], [steady | masks], STEADY)
+        return {len(part.edges): part for part in reversed(found.table)}  # the first of a size is the one for edges
+
+    without_masks, changes = table({}), 0
+    for _ in range(5):
+        for size, part in table({"mask": rng.random(len(bare.pairs))}).items():
+            before = without_masks.get(size)
+            if before is not None and part.edges != before.edges and part.keeps_class == before.keeps_class:
+                changes += 1
+                pieces = [nx.number_connected_components(nx.Graph(list(each.edges))) for each in (part, before)]
+                score, old = (each.score(asked.full, asked.ceiling) for each in (part, before))
+                gain = score - old - search.PIECE * (pieces[0] - pieces[1])
+                assert gain > search.BY_CHANCE - search.EQUAL - 1e-6
+    assert changes
