@@ -87,8 +87,8 @@ from dashboard.compute.warming import warm_up
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
 from explainer_core.device import use_one_thread
-from explainer_core.trust import Agreement, SizePoint, Trust
-from explainer_core.verdict import CARRIES, DEFAULT, MOSTLY, NOT_ENOUGH, Verdict
+from explainer_core.explanation.trust import Agreement, SizePoint, Trust
+from explainer_core.explanation.verdict import CARRIES, DEFAULT, MOSTLY, NOT_ENOUGH, Verdict
 
 use_one_thread()
 

@@ -12,8 +12,9 @@ from dashboard.drawing import thumbnail
 from dashboard.palette import LEAST, QUIET, RIGHT, WRONG
 from dashboard.picture import Points, Thumbnail
 from explainer_core import Graph, GraphSet
-from explainer_core.layout import map_layout
-from explainer_core.predictions import link_pairs, projection
+from explainer_core.layout.embedding import projection
+from explainer_core.layout.graph import map_layout
+from explainer_core.predictions import link_pairs
 
 PER_PAGE = 12
 THUMBNAIL_NODES = 120  # a thread of thousands would be a blot; its best-joined people are its shape

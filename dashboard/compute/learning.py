@@ -13,8 +13,8 @@ from dashboard.compute.catalogue import all_cards
 from dashboard.compute.requests import MASK, VERIFIED, Request, asked_class, graph_of, network, skeleton, subject
 from dashboard.compute.shelf import Shelf
 from explainer_core import ExplainConfig, Explanation
-from explainer_core.metrics import Faithfulness, agreement, edge_auc, faithfulness
-from explainer_core.trust import STARTS, Agreement, Trust, trust, with_size
+from explainer_core.explanation.metrics import Faithfulness, agreement, edge_auc, faithfulness
+from explainer_core.explanation.trust import STARTS, Agreement, Trust, trust, with_size
 
 WATCHED = 30  # how often a run reports while it learns
 WATCHED_START = 5  # and one of the other starts

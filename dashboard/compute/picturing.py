@@ -10,8 +10,9 @@ from dashboard.compute.shelf import Shelf
 from dashboard.palette import ELEMENTS, QUIET, RIGHT, WRONG, shade
 from dashboard.picture import DOT, SQUARE, Panel, Picture
 from explainer_core import Explanation, Graph
-from explainer_core.layout import bond_orders, is_molecule, map_layout, molecule_layout, neighbourhood_layout
-from explainer_core.metrics import truth_and_scores
+from explainer_core.explanation.metrics import truth_and_scores
+from explainer_core.layout.graph import map_layout, neighbourhood_layout
+from explainer_core.layout.molecule import bond_orders, is_molecule, molecule_layout
 
 NEAR = 150  # so many nodes of a neighbourhood are drawn at once; the farther ones on request
 WHOLE = 400  # so many of a graph that is explained as a whole

@@ -13,8 +13,9 @@ from dashboard.drawing import thumbnail
 from dashboard.palette import ELEMENTS, QUIET
 from dashboard.picture import Panel, Picture, Thumbnail
 from explainer_core import ExplainConfig, Explanation, Graph, GraphSet, Prototype
-from explainer_core.layout import is_molecule, neighbourhood_layout
-from explainer_core.prototypes import compare
+from explainer_core.layout.graph import neighbourhood_layout
+from explainer_core.layout.molecule import is_molecule
+from explainer_core.prototypes.joining import compare
 
 LEAST_AGREEMENT = 0.15  # edges that fewer members have are not drawn
 STRAY = 32.0  # pixels between a node without a role and the node it hangs on

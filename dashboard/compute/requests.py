@@ -7,7 +7,7 @@ from dashboard import palette
 from dashboard.compute.shelf import Shelf
 from explainer_core import Card, ExplainConfig, Explanation, Graph, GraphSet
 from explainer_core.predictions import Predictions, predictions
-from explainer_core.pretrained import find_card, load_weights
+from explainer_core.zoo.pretrained import find_card, load_weights
 
 LINK_CLASSES = ("not joined", "joined")
 VERIFIED, MASK = "verified", "gnnexplainer"  # the methods the main picture can show

@@ -14,9 +14,9 @@ import explainer_core as xc
 from dashboard import compute
 from dashboard.compute import ExplainConfig, Request, browsing, learning, picturing, requests
 from dashboard.compute.shelf import Shelf
-from explainer_core import metrics
+from explainer_core.api import agreement_over_starts
+from explainer_core.explanation import metrics
 from explainer_core.models import GNN, ModelSpec
-from explainer_core.trust import agreement_over_starts
 
 QUICK = ExplainConfig(steps=20, k_m=5)
 KARATE = Request("karate", "gcn", "node", 8, config=QUICK)

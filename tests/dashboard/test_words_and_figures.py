@@ -11,10 +11,10 @@ from dashboard.compute import ExplainConfig, Scores, SizePoint, TargetFacts, Tru
 from dashboard.figures import FeatureRow
 from dashboard.palette import CLASSES, LEAST, WEIGHTS, class_colours, shade
 from explainer_core import METHODS
+from explainer_core.explanation.metrics import Faithfulness
+from explainer_core.explanation.trust import Agreement
+from explainer_core.explanation.verdict import CARRIES, DEFAULT, LEVELS, MOSTLY, NOT_ENOUGH
 from explainer_core.methods.proposing import NECESSITIES
-from explainer_core.metrics import Faithfulness
-from explainer_core.trust import Agreement
-from explainer_core.verdict import CARRIES, DEFAULT, LEVELS, MOSTLY, NOT_ENOUGH
 
 FACTS = TargetFacts(
     name="node 8",
