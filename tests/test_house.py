@@ -19,6 +19,14 @@ CORE = (
     {"prototypes"},
     {"__init__", "__main__"},
 )
+DASHBOARD = (
+    {"__init__", "schema", "first_look"},
+    {"view"},
+    {"state", "services"},
+    {"widgets"},
+    {"screens"},
+    {"app", "server"},
+)
 
 
 def files(folder: str) -> list[Path]:
@@ -79,14 +87,20 @@ def test_the_dashboard_never_imports_torch(path):
 
 
 @pytest.mark.parametrize("path", files("dashboard"), ids=label)
-def test_only_compute_calls_the_core(path):
-    if "compute" not in path.parts:
+def test_the_dashboard_imports_from_earlier_rooms_only(path):
+    assert not outside_the_plan(path, "dashboard", DASHBOARD)
+
+
+@pytest.mark.parametrize("path", files("dashboard"), ids=label)
+def test_only_services_call_the_core(path):
+    """The schema only names the core's plain data for those who must not call it."""
+    if room(path, "dashboard") not in ("services", "schema"):
         assert not [name for name in imports(path) if within(name, "explainer_core")]
 
 
 @pytest.mark.parametrize("path", files("dashboard"), ids=label)
 def test_only_state_touches_the_session_and_the_address(path):
-    if path.name != "state.py":
+    if room(path, "dashboard") != "state":
         touched = [node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)]
         assert not {"session_state", "query_params"} & set(touched)
 
@@ -96,8 +110,9 @@ def test_pages_do_not_know_each_other(path):
     assert not [name for name in imports(path) if within(name, "dashboard.screens")]
 
 
-def test_figures_know_no_streamlit():
-    assert not [name for name in imports(ROOT / "dashboard" / "figures.py") if within(name, "streamlit")]
+@pytest.mark.parametrize("path", files("dashboard/view"), ids=label)
+def test_what_is_drawn_knows_no_streamlit(path):
+    assert not [name for name in imports(path) if within(name, "streamlit")]
 
 
 def test_every_file_is_named_by_what_it_holds_and_says_what_it_owns():
