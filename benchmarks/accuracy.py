@@ -16,10 +16,10 @@ import torch
 import explainer_core as xc
 from benchmarks import figures, rivals
 from benchmarks.networks import trained, untrained
-from explainer_core import metrics
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.datasets.synthetic import INFORMATIVE_FEATURE
-from explainer_core.extraction import Subgraph
+from explainer_core.explanation import metrics
+from explainer_core.explanation.extraction import Subgraph
 from explainer_core.models import GNN
 
 REPORTED_SEEDS = (21, 22, 23, 24, 25)

@@ -19,10 +19,10 @@ from benchmarks.networks import CPU
 from benchmarks.rivals import VERIFIED, Row, Setting, rows
 from benchmarks.truth import measure_truth
 from benchmarks.word_features import measure_words
-from explainer_core import metrics
-from explainer_core.pretrained import find_card, load_weights
-from explainer_core.tasks import LinkTask, make_task
-from explainer_core.verdict import DEFAULT
+from explainer_core.explanation import metrics
+from explainer_core.explanation.verdict import DEFAULT
+from explainer_core.zoo.pretrained import find_card, load_weights
+from explainer_core.zoo.tasks import LinkTask, make_task
 
 TARGETS, QUICK_TARGETS = 100, 8
 FEW = 20  # a test part of fewer targets says nothing: all are taken instead

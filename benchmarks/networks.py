@@ -10,13 +10,13 @@ from safetensors.torch import load_file, save_file
 from tqdm import tqdm
 
 from benchmarks.rule_molecules import Rule
-from explainer_core.cards import train_recipe
 from explainer_core.graph import GraphSet
 from explainer_core.models import GNN, ModelSpec
-from explainer_core.pretrained import PretrainedError, find_card, load_weights, save_pretrained
-from explainer_core.recipes import RECIPES, Recipe
-from explainer_core.tasks import GraphTask
-from explainer_core.training import TrainConfig, freeze, train
+from explainer_core.zoo.cards import train_recipe
+from explainer_core.zoo.pretrained import PretrainedError, find_card, load_weights, save_pretrained
+from explainer_core.zoo.recipes import RECIPES, Recipe
+from explainer_core.zoo.tasks import GraphTask
+from explainer_core.zoo.training import TrainConfig, freeze, train
 
 CPU = torch.device("cpu")
 # As the shipped networks of Mutagenicity; attention by sigmoid, since a softmax cannot count.

@@ -18,11 +18,11 @@ from scipy.optimize import quadratic_assignment
 import explainer_core as xc
 from benchmarks import figures
 from benchmarks.networks import trained, untrained
-from explainer_core.alignment import Piece, align, pairing_cost, random_pairing
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.datasets.synthetic import CYCLE_EDGES, GRID_EDGES, HOUSE_EDGES, HOUSE_ROLES, INFORMATIVE_FEATURE
 from explainer_core.models import GNN
-from explainer_core.prototypes import join_explanations
+from explainer_core.prototypes.alignment import Piece, align, pairing_cost, random_pairing
+from explainer_core.prototypes.joining import join_explanations
 
 SEEDS = (11, 12, 13, 14, 15)
 GOAL = 4  # of the seeds or draws

@@ -11,10 +11,10 @@ from tqdm import tqdm
 
 import explainer_core as xc
 from benchmarks.pyg_peer import explained_by_pyg
-from explainer_core import metrics
-from explainer_core.explanation import Explanation
+from explainer_core.explanation import metrics
+from explainer_core.explanation.result import Explanation
+from explainer_core.explanation.verifying import exchanged
 from explainer_core.models import GNN
-from explainer_core.verifying import exchanged
 
 VERIFIED = "verified"
 

@@ -15,7 +15,7 @@ from rdkit import Chem, rdBase
 from torch import Tensor
 
 import explainer_core as xc
-from explainer_core.graph_rules import NO_MOTIF
+from explainer_core.graph.rules import NO_MOTIF
 
 CLASSES = ("absent", "present")
 BOND_TYPES = (Chem.BondType.SINGLE, Chem.BondType.DOUBLE, Chem.BondType.TRIPLE)

@@ -13,7 +13,8 @@ import torch
 import explainer_core as xc
 from benchmarks import figures
 from benchmarks.speed import seconds, three_layers
-from explainer_core.neighborhood import InEdges, computation_of
+from explainer_core.computation.batches import computation_of
+from explainer_core.computation.in_edges import InEdges
 
 NODES, DEGREE = 1_000_000, 10  # ten edges in and out of every node: 10 million directed edges
 SMALL = 10_000

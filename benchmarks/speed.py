@@ -15,12 +15,12 @@ import torch
 import explainer_core as xc
 from benchmarks import figures
 from benchmarks.pyg_peer import explain_node, explain_node_locally, pyg_explainer
-from explainer_core.cases import Case
+from explainer_core.computation.batches import computation_of
 from explainer_core.datasets.download import DataUnavailable
+from explainer_core.explanation.explain_batch import Case
 from explainer_core.methods.gnnexplainer import _Learner
 from explainer_core.models import GNN, ModelSpec
-from explainer_core.neighborhood import computation_of
-from explainer_core.training import freeze
+from explainer_core.zoo.training import freeze
 
 STEPS = 100
 CPU = torch.device("cpu")

@@ -13,9 +13,9 @@ from benchmarks.figures import Report
 from benchmarks.networks import CPU, RULE_KINDS, trained_on_rule
 from benchmarks.rivals import METHODS, VERIFIED, Setting, timed
 from benchmarks.rule_molecules import CLASSES, RULES, refused, rule_molecules
-from explainer_core import metrics
-from explainer_core.pretrained import find_card, load_weights
-from explainer_core.tasks import GraphTask, accuracy
+from explainer_core.explanation import metrics
+from explainer_core.zoo.pretrained import find_card, load_weights
+from explainer_core.zoo.tasks import GraphTask, accuracy
 
 GOAL = 0.95
 LARGEST = 50  # K_M may not be larger

@@ -5,7 +5,7 @@ import torch
 
 from benchmarks.figures import Report
 from benchmarks.rivals import VERIFIED, Row, Setting, sized
-from explainer_core import metrics
+from explainer_core.explanation import metrics
 
 SHOWN = 5
 EVERYWHERE, ON_PART = "in the computation graph", "on G_S alone"

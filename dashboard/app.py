@@ -23,5 +23,5 @@ page = st.navigation(
 )
 # The first visitor waits some seconds for the libraries; an empty page would look broken.
 with st.spinner("Starting: the libraries are being loaded, once"):
-    importlib.import_module("dashboard.compute")
+    importlib.import_module("dashboard.services")
 page.run()

@@ -15,7 +15,7 @@ async def warm(_: st.App) -> AsyncIterator[None]:
 
 
 def warm_up() -> None:
-    importlib.import_module("dashboard.compute").warm_up()  # not at the top: the server answers before torch is there
+    importlib.import_module("dashboard.services").warm_up()  # not at the top: the server answers before torch is there
 
 
 app = st.App("app.py", lifespan=warm)

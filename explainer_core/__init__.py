@@ -1,25 +1,23 @@
 """See why a graph neural network predicted what it did."""
 
+from explainer_core.api import LearningStep, explain, explain_many, explain_steps
 from explainer_core.config import ExplainConfig
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.datasets.molecules import molecule_from_smiles
 from explainer_core.datasets.registry import DATASETS, DatasetInfo, load_dataset
-from explainer_core.explaining import LearningStep, explain, explain_many, explain_steps
-from explainer_core.explanation import Explanation
-from explainer_core.extraction import Subgraph
+from explainer_core.explanation.extraction import Subgraph
+from explainer_core.explanation.result import Explanation
+from explainer_core.explanation.trust import trust
+from explainer_core.explanation.verdict import Verdict
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods import METHODS
 from explainer_core.models import ModelSpec
-from explainer_core.pretrained import Card, PretrainedError, list_cards, load_pretrained
-from explainer_core.prototype_fields import Prototype
-from explainer_core.prototypes import prototype
+from explainer_core.prototypes.prototype import Prototype
+from explainer_core.prototypes.request import prototype
 from explainer_core.targets import Link, Node, WholeGraph
-from explainer_core.tasks import make_task
-from explainer_core.training import TrainConfig, train
-
-# The function takes the name of its module: explainer_core.trust is the function from here on.
-from explainer_core.trust import trust
-from explainer_core.verdict import Verdict
+from explainer_core.zoo.pretrained import Card, PretrainedError, list_cards, load_pretrained
+from explainer_core.zoo.tasks import make_task
+from explainer_core.zoo.training import TrainConfig, train
 
 __all__ = [
     "DATASETS",

@@ -8,12 +8,12 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from explainer_core.cards import measured_accuracy, train_recipe
 from explainer_core.datasets.download import DataUnavailable, is_available, read_archive
 from explainer_core.datasets.registry import DATASETS, DatasetInfo, dataset_info
 from explainer_core.device import describe_device, pick_device, use_one_thread
-from explainer_core.pretrained import FOLDER, Card, list_cards, load_weights, save_pretrained
-from explainer_core.recipes import NETWORK_OPTIONS, TRAINING_OPTIONS, WHOLE_NUMBERS, find_recipe
+from explainer_core.zoo.cards import measured_accuracy, train_recipe
+from explainer_core.zoo.pretrained import FOLDER, Card, list_cards, load_weights, save_pretrained
+from explainer_core.zoo.recipes import NETWORK_OPTIONS, TRAINING_OPTIONS, WHOLE_NUMBERS, find_recipe
 
 TOLERANCE = 0.005  # how far a measured accuracy may lie from its card
 

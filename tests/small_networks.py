@@ -2,11 +2,12 @@
 
 import torch
 
+from explainer_core.computation.batches import computation_of
+from explainer_core.computation.forward import run
 from explainer_core.config import ExplainConfig
 from explainer_core.graph import Graph, GraphSet, undirected
-from explainer_core.methods.problem import Problem, run
+from explainer_core.methods.objective import Problem
 from explainer_core.models import GNN, ModelSpec
-from explainer_core.neighborhood import computation_of
 from explainer_core.targets import Link, Node, WholeGraph
 
 FEATURES, CLASSES, TYPES = 5, 3, 3

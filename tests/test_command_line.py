@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from explainer_core.__main__ import main
-from explainer_core.cards import command_of
 from explainer_core.datasets.registry import DATASETS
-from explainer_core.pretrained import FOLDER, list_cards
-from explainer_core.recipes import RECIPES
+from explainer_core.zoo.cards import command_of
+from explainer_core.zoo.pretrained import FOLDER, list_cards
+from explainer_core.zoo.recipes import RECIPES
 
 TRAIN_KARATE = ["train", "karate", "gcn", "--epochs", "5", "--device", "cpu"]
 

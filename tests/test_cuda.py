@@ -7,9 +7,9 @@ import pytest
 import torch
 from small_networks import case, sharp
 
+from explainer_core.api import explain_many
 from explainer_core.config import ExplainConfig
-from explainer_core.explaining import explain_many
-from explainer_core.judging import Judge
+from explainer_core.explanation.judging import Judge
 from explainer_core.methods import METHODS
 from explainer_core.models import KINDS
 

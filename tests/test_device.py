@@ -6,9 +6,9 @@ import pytest
 import torch
 from small_networks import network, random_graph
 
+from explainer_core.api import explain, explain_many, explain_steps
 from explainer_core.config import ExplainConfig
 from explainer_core.device import one_thread
-from explainer_core.explaining import explain, explain_many, explain_steps
 from explainer_core.targets import Node
 
 GRAPH, QUICK = random_graph(20, 30), ExplainConfig(steps=5)

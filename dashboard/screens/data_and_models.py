@@ -3,9 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from dashboard import compute, figures, state, wording
-from dashboard.parts.data_offer import offer_download
-from dashboard.plain_text import for_markdown, sentence, shortened
+from dashboard import services, state
+from dashboard.view import figures, model_text
+from dashboard.view.plain_text import for_markdown, sentence, shortened
+from dashboard.widgets.download import offer_download
 
 PAGE = "data and models"
 
@@ -14,14 +15,14 @@ def show() -> None:
     state.enter(PAGE)
     st.title("Data sets and models")
     st.write("What each data set holds, and how well the graph neural networks trained on it do.")
-    st.caption(for_markdown(f"Networks run on: {compute.device_name()}"))
-    info = choose_dataset(compute.datasets())
+    st.caption(for_markdown(f"Networks run on: {services.device_name()}"))
+    info = choose_dataset(services.datasets())
     show_dataset(info)
     if info.name == "molecules":
         show_molecules()
     try:
-        cards = compute.all_cards()
-    except compute.PretrainedError as error:
+        cards = services.all_cards()
+    except services.PretrainedError as error:
         st.subheader("Models")
         st.error(sentence(f"the models cannot be listed: {error}"))
         return
@@ -29,7 +30,7 @@ def show() -> None:
     show_overview(cards)
 
 
-def choose_dataset(infos: dict[str, compute.DatasetInfo]) -> compute.DatasetInfo:
+def choose_dataset(infos: dict[str, services.DatasetInfo]) -> services.DatasetInfo:
     names = list(infos)
     missing = state.dataset_from_address(names)
     name = st.pills(
@@ -48,12 +49,12 @@ def choose_dataset(infos: dict[str, compute.DatasetInfo]) -> compute.DatasetInfo
     return infos[name]
 
 
-def show_dataset(info: compute.DatasetInfo) -> None:
+def show_dataset(info: services.DatasetInfo) -> None:
     st.header(info.title)
     about, balance = st.columns([3, 2], gap="large")
     with about:
         st.write(info.summary)
-        st.write(f"**Task.** {wording.TASKS[info.task]}")
+        st.write(f"**Task.** {model_text.TASKS[info.task]}")
         if info.citation:
             st.caption(f"Source: {for_markdown(info.citation)}")
         facts = read_facts(info)
@@ -72,20 +73,20 @@ def show_dataset(info: compute.DatasetInfo) -> None:
             st.caption("The nodes have no classes: a model tells pairs that are joined from pairs that are not.")
 
 
-def read_facts(info: compute.DatasetInfo) -> compute.DatasetFacts | None:
+def read_facts(info: services.DatasetInfo) -> services.DatasetFacts | None:
     """None where the data cannot be had; the page says why and goes on."""
-    if not compute.is_here(info):
+    if not services.is_here(info):
         offer_download(info)
         return None
     try:
-        return compute.dataset_facts(info.name)
-    except compute.DataUnavailable as error:
+        return services.dataset_facts(info.name)
+    except services.DataUnavailable as error:
         st.error(sentence(error))
         st.button("Try again")
         return None
 
 
-def show_sizes(facts: compute.DatasetFacts) -> None:
+def show_sizes(facts: services.DatasetFacts) -> None:
     classes = len(facts.class_counts)
     sizes = [
         ("Graphs", facts.graphs),
@@ -113,24 +114,24 @@ def show_molecules() -> None:
         show_molecule(text)
     st.subheader("Well-known compounds")
     st.caption("The Ames test asks whether a compound damages the DNA of bacteria. Point at the table to search it.")
-    table = pd.DataFrame(compute.shelf(), columns=["Compound", "Ames test", "SMILES"])
+    table = pd.DataFrame(services.shelf(), columns=["Compound", "Ames test", "SMILES"])
     st.dataframe(table, hide_index=True, height=300, alt="Compounds with their class and their SMILES")
 
 
 def show_molecule(text: str) -> None:
     try:
-        molecule = compute.molecule_facts(text)
+        molecule = services.molecule_facts(text)
     except ValueError as error:
         st.error(sentence(error))
         return
     with st.container(horizontal=True, gap="medium"):
         st.metric("Atoms", f"{molecule.atoms:,}", width="content")
         st.metric("Bonds", f"{molecule.bonds:,}", width="content")
-        st.metric("Formula", wording.formula(molecule.elements), width="content")
+        st.metric("Formula", model_text.formula(molecule.elements), width="content")
     st.caption("Every hydrogen counts as an atom of its own, as in the data the models learnt from.")
 
 
-def show_models(info: compute.DatasetInfo, cards: list[compute.Card]) -> None:
+def show_models(info: services.DatasetInfo, cards: list[services.Card]) -> None:
     st.header("Models")
     if not cards:
         st.info("There is no model trained on these data here yet. This command tells how to train one:")
@@ -138,12 +139,12 @@ def show_models(info: compute.DatasetInfo, cards: list[compute.Card]) -> None:
         return
     if info.models_of:
         st.write(
-            f"These compounds are judged by the models trained on {compute.datasets()[info.models_of].title}. The score is "
+            f"These compounds are judged by the models trained on {services.datasets()[info.models_of].title}. The score is "
             "the share of compounds they get right among those that were not in their training data."
         )
     rows = [
         figures.AccuracyRow(
-            wording.model_title(card), card.test_accuracy, card.fresh_graph_accuracy, wording.majority(card)
+            model_text.model_title(card), card.test_accuracy, card.fresh_graph_accuracy, model_text.majority(card)
         )
         for card in cards
     ]
@@ -153,21 +154,21 @@ def show_models(info: compute.DatasetInfo, cards: list[compute.Card]) -> None:
         config=figures.STILL,
         alt="Accuracy of each model beside the score of guessing",
     )
-    st.caption(wording.how_to_read(cards))
+    st.caption(model_text.how_to_read(cards))
     for card in cards:
         show_card(card)
 
 
-def show_card(card: compute.Card) -> None:
+def show_card(card: services.Card) -> None:
     main = " · main model" if card.main else ""
-    label = f"{wording.model_title(card)} · {wording.percent(card.test_accuracy)}{main}"
+    label = f"{model_text.model_title(card)} · {model_text.percent(card.test_accuracy)}{main}"
     with st.expander(for_markdown(label)):
-        st.write(for_markdown(wording.architecture(card)))
+        st.write(for_markdown(model_text.architecture(card)))
         scores, training = st.columns(2, gap="large")
         with scores:
-            show_rows("Accuracy", wording.accuracies(card))
+            show_rows("Accuracy", model_text.accuracies(card))
         with training:
-            show_rows("Training", wording.training(card))
+            show_rows("Training", model_text.training(card))
         st.caption("The command that trains it again:")
         st.code(card.command, language="bash", wrap_lines=True)
         st.caption("SHA-256 of the weights:")
@@ -182,14 +183,17 @@ def show_rows(title: str, rows: list[tuple[str, str]]) -> None:
     st.table(pd.DataFrame(cells), border="horizontal", hide_header=True, alt=title)
 
 
-def show_overview(cards: list[compute.Card]) -> None:
+def show_overview(cards: list[services.Card]) -> None:
     if not cards:
         return
     st.header("All models")
     st.caption("Test accuracy in percent; an empty cell is a model that is not trained on that data set.")
-    infos = compute.datasets()
+    infos = services.datasets()
     table = pd.DataFrame(
-        [(infos[card.dataset].title, wording.model_title(card), round(100 * card.test_accuracy, 1)) for card in cards],
+        [
+            (infos[card.dataset].title, model_text.model_title(card), round(100 * card.test_accuracy, 1))
+            for card in cards
+        ],
         columns=["Data set", "model", "accuracy"],
     )
     rows, columns = table["Data set"].unique(), table["model"].unique()  # in the order of the registry

@@ -6,11 +6,12 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard import compute, drawing, explaining_words, state, wording
-from dashboard.graph_view import gallery_view, network_view
-from dashboard.parts import controls
-from dashboard.parts.missing import card_or_reason
-from dashboard.plain_text import for_markdown, sentence
+from dashboard import services, state
+from dashboard.view import explanation_text, model_text, svg
+from dashboard.view.plain_text import for_markdown, sentence
+from dashboard.widgets import controls
+from dashboard.widgets.graph_view import gallery_view, network_view
+from dashboard.widgets.missing import card_or_reason
 
 PAGE = "prototypes"
 TALL = 420
@@ -23,7 +24,7 @@ def show() -> None:
     complaints: list[str] = []
     middle = st.container()
     with st.sidebar:
-        info = controls.choose_dataset(compute.datasets(), complaints.append)
+        info = controls.choose_dataset(services.datasets(), complaints.append)
         card = card_or_reason(info, middle, complaints.append)
     if card is not None:
         with st.sidebar:
@@ -36,9 +37,9 @@ def show() -> None:
             st.error(sentence(error))
 
 
-def choose_class(card: compute.Card, complaints: list[str]) -> compute.ClassRequest:
+def choose_class(card: services.Card, complaints: list[str]) -> services.ClassRequest:
     """Which class, from how many members, and how large."""
-    names = compute.class_names(card.dataset) or compute.LINK_CLASSES
+    names = services.class_names(card.dataset) or services.LINK_CLASSES
     default = state.default_config(card.dataset)
     label = state.label_from_address(names, complaints.append)
     st.selectbox(
@@ -62,15 +63,15 @@ def choose_class(card: compute.Card, complaints: list[str]) -> compute.ClassRequ
     config = state.config_from_address(card.dataset, complaints.append)
     controls.choose_size(config.k_m, None, None)
     controls.knob("k_m_unit", config, default)
-    return compute.ClassRequest(card.dataset, card.model, label, instances, config)
+    return services.ClassRequest(card.dataset, card.model, label, instances, config)
 
 
-def show_class(info: compute.DatasetInfo, card: compute.Card, request: compute.ClassRequest) -> None:
-    names = compute.class_names(card.dataset) or compute.LINK_CLASSES
+def show_class(info: services.DatasetInfo, card: services.Card, request: services.ClassRequest) -> None:
+    names = services.class_names(card.dataset) or services.LINK_CLASSES
     st.title(for_markdown(f"What “{names[request.label]}” looks like to the network"))
     st.write(
         for_markdown(
-            f"{info.title} · {wording.model_title(card)}. The explanations of many members are laid on each other; "
+            f"{info.title} · {model_text.model_title(card)}. The explanations of many members are laid on each other; "
             "what they share is the prototype. The wider an edge, the more members have it."
         )
     )
@@ -86,10 +87,10 @@ def show_class(info: compute.DatasetInfo, card: compute.Card, request: compute.C
     show_all_classes(request, names)
 
 
-def grown(request: compute.ClassRequest) -> compute.Prototype | None:
+def grown(request: services.ClassRequest) -> services.Prototype | None:
     """The prototype, shown while it grows; None if the user stopped it. Any touch ends the run."""
     live = st.empty()
-    found = compute.found_prototype(request)
+    found = services.found_prototype(request)
     if found is not None:
         return found
     if state.is_stopped(request):
@@ -109,24 +110,22 @@ def grown(request: compute.ClassRequest) -> compute.Prototype | None:
         bar.progress(done / total, text=now)
         if done < total and time.monotonic() - shown_at > BREATH:
             dark = st.context.theme.type == "dark"
-            picture.image(
-                drawing.svg(*compute.prototype_picture(request, so_far()), dark=dark, title=False, height=360)
-            )
+            picture.image(svg.svg(*services.prototype_picture(request, so_far()), dark=dark, title=False, height=360))
             shown_at = time.monotonic()
 
-    made = compute.make_prototype(request, progress)
+    made = services.make_prototype(request, progress)
     live.empty()
     return made
 
 
-def choose_shape(prototype: compute.Prototype) -> compute.Prototype:
+def choose_shape(prototype: services.Prototype) -> services.Prototype:
     """A class may have several shapes; the whole of it is offered beside them."""
     if not prototype.clusters:
         return prototype
     shapes = [prototype, *prototype.clusters]
     titles = [
         "whole class",
-        *(f"shape {i}: {explaining_words.percent(s.share)}" for i, s in enumerate(prototype.clusters, 1)),
+        *(f"shape {i}: {explanation_text.percent(s.share)}" for i, s in enumerate(prototype.clusters, 1)),
     ]
     chosen = st.segmented_control(
         "The class has several shapes",
@@ -139,15 +138,15 @@ def choose_shape(prototype: compute.Prototype) -> compute.Prototype:
     return shapes[chosen]
 
 
-def show_prototype(request: compute.ClassRequest, prototype: compute.Prototype) -> None:
-    picture, panel = compute.prototype_picture(request, prototype)
+def show_prototype(request: services.ClassRequest, prototype: services.Prototype) -> None:
+    picture, panel = services.prototype_picture(request, prototype)
     lines = (
         f"{len(prototype.members)} members, {len(panel.kept)} edges kept",
-        f"alignment saves {explaining_words.percent(prototype.quality)} of what a random one costs",
+        f"alignment saves {explanation_text.percent(prototype.quality)} of what a random one costs",
     )
-    titled = compute.titled(panel, "Prototype", lines)
+    titled = services.titled(panel, "Prototype", lines)
     network_view("prototype", picture, [titled], group="prototype", height=TALL, clickable=False)
-    features = compute.prototype_features(request, prototype)
+    features = services.prototype_features(request, prototype)
     if features:
         st.caption(for_markdown(f"Features that matter most: {', '.join(features)}."))
     st.download_button(
@@ -155,23 +154,23 @@ def show_prototype(request: compute.ClassRequest, prototype: compute.Prototype) 
     )
 
 
-def show_members(request: compute.ClassRequest, prototype: compute.Prototype) -> None:
+def show_members(request: services.ClassRequest, prototype: services.Prototype) -> None:
     st.subheader("Its members, the least alike first")
     st.caption("In the prototype's places; blue is what they share with it. Click one to see its own explanation.")
-    cards = compute.member_cards(request, prototype)
+    cards = services.member_cards(request, prototype)
     with st.container(height=TALL + 60, border=False):
         clicked = gallery_view("members", cards)
     if clicked is not None and clicked < len(cards):
-        st.switch_page("screens/explain.py", query_params=compute.member_address(request, prototype, clicked))
+        st.switch_page("screens/explain.py", query_params=services.member_address(request, prototype, clicked))
 
 
-def show_all_classes(request: compute.ClassRequest, names: tuple[str, ...]) -> None:
+def show_all_classes(request: services.ClassRequest, names: tuple[str, ...]) -> None:
     """The prototypes of all classes in a row, which grows class by class once the page stands."""
     st.subheader("All classes")
-    cards = compute.class_cards(request, names)
+    cards = services.class_cards(request, names)
     gallery_view("classes", cards, selected=request.label, on_click=partial(state.class_clicked, "classes"))
     missing = [label for label in range(len(names)) if label not in {card.id for card in cards}]
-    row = ("all classes", compute.with_label(request, 0))
+    row = ("all classes", services.with_label(request, 0))
     if not missing:
         return
     if state.is_stopped(row):
@@ -180,11 +179,11 @@ def show_all_classes(request: compute.ClassRequest, names: tuple[str, ...]) -> N
     stop = st.empty()
     stop.button("Leave the others out", icon=":material/stop:", on_click=state.stop, args=(row,))
     for label in missing:
-        draw_class(compute.with_label(request, label), names[label])
+        draw_class(services.with_label(request, label), names[label])
     stop.empty()
 
 
-def draw_class(request: compute.ClassRequest, name: str) -> None:
+def draw_class(request: services.ClassRequest, name: str) -> None:
     """One more for the row; a class without members the network gets right is told of, and left out."""
     bar = st.progress(0.0, text=for_markdown(f"“{name}”: finding its members"))
 
@@ -192,7 +191,7 @@ def draw_class(request: compute.ClassRequest, name: str) -> None:
         bar.progress(done / total, text=for_markdown(f"“{name}”: {done} of {total} members explained"))
 
     try:
-        compute.make_prototype(request, progress)
+        services.make_prototype(request, progress)
     except ValueError as error:
         bar.empty()
         st.warning(sentence(error))

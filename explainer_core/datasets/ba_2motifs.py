@@ -6,7 +6,7 @@ import torch
 
 from explainer_core.datasets.synthetic import HOUSE_EDGES
 from explainer_core.graph import Graph, GraphSet, undirected
-from explainer_core.graph_rules import NO_MOTIF
+from explainer_core.graph.rules import NO_MOTIF
 
 NUM_GRAPHS = 1000
 NUM_BASE, NUM_MOTIF = 20, 5  # nodes

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from explainer_core.graph_rules import NO_MOTIF
+from explainer_core.graph.rules import NO_MOTIF
 
 # In the order of the data's own numbers, which are the columns of the models' input.
 MUTAGENICITY_ATOMS = ("C", "O", "Cl", "H", "N", "F", "Br", "S", "P", "I", "Na", "K", "Li", "Ca")

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from explainer_core.graph import Graph, undirected
-from explainer_core.graph_rules import NO_MOTIF
+from explainer_core.graph.rules import NO_MOTIF
 
 # A motif hangs on the base by its node 0.
 HOUSE_EDGES = ((0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4))  # 0, 1 middle; 2, 3 bottom; 4 top

@@ -7,7 +7,7 @@ from explainer_core.methods.occlusion import occlusion
 from explainer_core.methods.trivial import proximity, random
 
 METHODS = {
-    "verified": gnnexplainer,  # the mask is where it starts; explaining.py goes on by asking the model
+    "verified": gnnexplainer,  # the mask is where it starts; explanation/verifying.py goes on by asking the model
     "gnnexplainer": gnnexplainer,
     "gradient": gradient,
     "attention": attention,

@@ -2,7 +2,7 @@
 
 import torch
 
-from explainer_core.methods.problem import Problem, Weights
+from explainer_core.methods.objective import Problem, Weights
 
 
 def attention(problem: Problem) -> Weights:

@@ -9,7 +9,7 @@ For each prediction, by Adam over edge logits M and feature logits F, with s = s
     + laplacian * f^T L_S f
 
 The second term is ours: where the class is what the network says by default, any mask keeps it, and only what takes it
-away tells edges apart. F is learnt together with M as in the paper, or afterwards on the found subgraph (features.py), in
+away tells edges apart. F is learnt together with M as in the paper, or afterwards on the found subgraph (explanation/features.py), in
 which case g is one here. size(t) rises over the run, so that first the useful edges are found and then the others are let
 go. Only the network needs autograd; the other gradients are written out: d H(sigmoid(m)) / dm = -m s (1 - s), that of the
 first term with respect to the logits is softmax - y, and that of the second q / (1 - q) (y / q - 1) softmax with q = P(y).
@@ -23,11 +23,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from explainer_core.computation.computation_graph import undirected_edges
 from explainer_core.hashing import hashed_index, hashed_normal
 from explainer_core.methods.adam import Adam
-from explainer_core.methods.problem import Problem, Weights
+from explainer_core.methods.objective import Problem, Weights
 from explainer_core.models.layers import sum_by
-from explainer_core.neighborhood import undirected_edges
 
 RISE = 3  # the size weight grows at least so many times, in small graphs too
 HOLD = 0.8  # the size weight reaches its end at this share of the steps, then the masks settle

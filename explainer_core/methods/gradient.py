@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from explainer_core.methods.problem import Problem, Weights
+from explainer_core.methods.objective import Problem, Weights
 from explainer_core.models.layers import sum_by
 
 PATH_STEPS = 20

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from explainer_core.methods.problem import Problem, Weights
-from explainer_core.neighborhood import undirected_edges
+from explainer_core.computation.computation_graph import undirected_edges
+from explainer_core.methods.objective import Problem, Weights
 
 BATCH_SIZE = 300_000  # edges, or feature values, of all copies judged in one pass
 

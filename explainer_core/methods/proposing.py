@@ -7,8 +7,8 @@ from torch import Tensor
 
 from explainer_core.methods.gnnexplainer import gnnexplainer
 from explainer_core.methods.gradient import edge_gradient, integrated_edges
+from explainer_core.methods.objective import Problem
 from explainer_core.methods.occlusion import occluded_edges
-from explainer_core.methods.problem import Problem
 
 NECESSITIES = (0.0, 10.0)  # of the masks that are learnt beside the user's own
 LARGE = 1000  # edges of a neighbourhood above which they cost more than they bring

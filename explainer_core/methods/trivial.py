@@ -3,7 +3,7 @@
 import torch
 
 from explainer_core.hashing import hashed_uniform
-from explainer_core.methods.problem import Problem, Weights
+from explainer_core.methods.objective import Problem, Weights
 
 EDGES, FEATURES = 3, 4  # which random numbers are drawn
 

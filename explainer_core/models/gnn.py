@@ -7,6 +7,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from explainer_core.models.csr import WORTH_IT, Routes
 from explainer_core.models.layers import (
     GatedLayer,
     GATLayer,
@@ -20,7 +21,6 @@ from explainer_core.models.layers import (
     first_rows,
     sum_by,
 )
-from explainer_core.models.routes import WORTH_IT, Routes
 
 KINDS = ("gcn", "sage", "gin", "gat", "gated", "rgcn")
 TASKS = ("node", "graph", "link")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from explainer_core.models.routes import Routes
+from explainer_core.models.csr import Routes
 
 
 @dataclass(frozen=True)

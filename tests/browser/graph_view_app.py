@@ -10,8 +10,8 @@ import streamlit as st
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from dashboard.graph_view import gallery_view, map_view, network_view
-from dashboard.picture import DOT, SQUARE, Panel, Picture, Points, Thumbnail
+from dashboard.view.picture import DOT, SQUARE, Panel, Picture, Points, Thumbnail
+from dashboard.widgets.graph_view import gallery_view, map_view, network_view
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 CLASSES = (("base", "#999999"), ("top of a house", "#D55E00"), ("middle", "#E69F00"), ("bottom", "#009E73"))

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from serving import serving
 
-from dashboard.graph_view import payload
-from dashboard.picture import Panel, Picture, Points
+from dashboard.view import payload
+from dashboard.view.picture import Panel, Picture, Points
 
 expect.set_options(timeout=30_000)
 HOSTILE = "<img src=x onerror=alert(1)>"

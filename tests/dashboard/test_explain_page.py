@@ -14,14 +14,15 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import explainer_core as xc
-from dashboard import compute, state, wording
-from dashboard.compute import ExplainConfig, browsing, learning, picturing, requests
-from dashboard.compute.shelf import Shelf
-from dashboard.plain_text import for_markdown
+from dashboard import services, state
+from dashboard.services import ExplainConfig, browse, explain, pictures, predict
+from dashboard.services.cache import Shelf
+from dashboard.view import model_text
+from dashboard.view.plain_text import for_markdown
 from explainer_core.datasets.download import is_available
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
-NAMES = list(compute.datasets())
+NAMES = list(services.datasets())
 SETTINGS = {setting.name: setting for setting in fields(ExplainConfig)}
 IMAGE = "<img src=x onerror=alert(1)>"
 MARKUP = re.compile(r"(?<!\\)[<*_\[]")  # what Markdown would not show as a letter
@@ -32,7 +33,7 @@ NITROBENZENE = "O=[N+]([O-])c1ccccc1"
 
 def forget_everything() -> None:
     st.cache_data.clear()
-    for module in (requests, learning, picturing, browsing):
+    for module in (predict, explain, pictures, browse):
         for thing in vars(module).values():
             if isinstance(thing, Shelf):
                 thing.clear()
@@ -95,15 +96,15 @@ def is_whole(app: AppTest) -> bool:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_data_set_is_explained_or_offered(name):
-    info = compute.datasets()[name]
+    info = services.datasets()[name]
     app = opened(name)
     if info.archive and not is_available(info.archive):
         assert [button.label for button in app.button] == [f"Download {info.title}"]
         return
-    card = next(card for card in compute.all_cards() if card.dataset == name)
+    card = next(card for card in services.all_cards() if card.dataset == name)
     title = heading(app)
     assert info.title in title
-    assert wording.model_title(card) in title
+    assert model_text.model_title(card) in title
     bars = title.count('class="bar"')
     assert 2 <= bars <= 4
     assert "predicted <b>" in title
@@ -117,10 +118,10 @@ def test_every_data_set_is_explained_or_offered(name):
 def test_data_that_are_not_here_are_offered_and_broken_ones_are_one_sentence(tmp_path, monkeypatch, alone):
     monkeypatch.delenv("GNN_DATA_DIR", raising=False)
     monkeypatch.setenv("GNN_CACHE_DIR", str(tmp_path))
-    for name, info in compute.datasets().items():
+    for name, info in services.datasets().items():
         if info.archive:
             assert [button.label for button in opened(name).button] == [f"Download {info.title}"]
-    (tmp_path / compute.datasets()["mutag"].archive.name).write_bytes(b"not an archive")
+    (tmp_path / services.datasets()["mutag"].archive.name).write_bytes(b"not an archive")
     monkeypatch.setenv("GNN_DATA_DIR", str(tmp_path))
     app = opened("mutag")
     assert len(app.error) == 1
@@ -129,13 +130,13 @@ def test_data_that_are_not_here_are_offered_and_broken_ones_are_one_sentence(tmp
 
 
 def test_without_models_the_page_says_how_to_train_one(monkeypatch):
-    monkeypatch.setattr(compute, "all_cards", list)
+    monkeypatch.setattr(services, "all_cards", list)
     assert "explainer_core train" in texts(opened().info)
 
     def broken():
-        raise compute.PretrainedError("karate_gcn.json is not a card")
+        raise services.PretrainedError("karate_gcn.json is not a card")
 
-    monkeypatch.setattr(compute, "all_cards", broken)
+    monkeypatch.setattr(services, "all_cards", broken)
     assert "karate_gcn.json is not a card" in texts(opened().error)
 
 
@@ -208,9 +209,9 @@ def test_the_first_page_needs_no_address_and_all_settings_go_back_to_none():
 
 
 def count_runs(monkeypatch) -> list:
-    runs, really = [], learning.xc.explain_steps
+    runs, really = [], explain.xc.explain_steps
     monkeypatch.setattr(
-        learning.xc, "explain_steps", lambda *args, **rest: runs.append(args[3]) or really(*args, **rest)
+        explain.xc, "explain_steps", lambda *args, **rest: runs.append(args[3]) or really(*args, **rest)
     )
     return runs
 
@@ -218,7 +219,7 @@ def count_runs(monkeypatch) -> list:
 def test_sizes_are_instant_and_weights_are_learnt_anew(alone, monkeypatch):
     runs = count_runs(monkeypatch)
     app = opened()
-    assert [config.seed for config in runs] == list(range(compute.STARTS))  # the other starts are tried on their own
+    assert [config.seed for config in runs] == list(range(services.STARTS))  # the other starts are tried on their own
     before = views(app)["why"]
     runs.clear()
     app.slider(key="k_m").set_value(2)
@@ -348,7 +349,7 @@ def test_every_question_is_answered():
         assert heading(app) == predicted
         assert is_whole(app), asked
         if asked in (0, 1):
-            assert f"“{compute.class_names('karate')[asked]}”" in remarks(app)
+            assert f"“{services.class_names('karate')[asked]}”" in remarks(app)
 
 
 def test_a_number_is_a_target_and_an_emptied_box_is_none():
@@ -390,7 +391,7 @@ def test_ends_of_a_link_are_picked_and_swapped():
     run(app)
     assert (said(app, "source"), said(app, "head")) == ("7", "4")
     assert is_whole(app)
-    names = compute.node_names("les_miserables")
+    names = services.node_names("les_miserables")
     assert f"{names[7]} and {names[4]}" in heading(app)
     picture = views(app)["near"]["picture"]
     assert {picture["nodes"][place] for place in picture["targets"]} == {7, 4}
@@ -437,8 +438,8 @@ def test_methods_are_added_and_all_taken_away():
     assert run(app).pills(key="methods").value == []
     every = [
         name
-        for name in compute.methods_for(compute.Request("karate", "gcn", "node", 8))
-        if name not in (compute.VERIFIED, compute.MASK)
+        for name in services.methods_for(services.Request("karate", "gcn", "node", 8))
+        if name not in (services.VERIFIED, services.MASK)
     ]
     app.pills(key="methods").set_value(every)
     assert len(views(run(app))["beside"]["panels"]) == len(every)
@@ -452,7 +453,7 @@ def test_the_map_is_drawn_both_ways_in_every_colour():
     seen = set()
     for layout in ("graph", "embedding"):
         app.segmented_control(key="layout").set_value(layout)
-        for colour in compute.COLOURS:
+        for colour in services.COLOURS:
             app.selectbox(key="colour").set_value(colour)
             run(app)
             assert said(app, "colour") == colour
@@ -465,25 +466,27 @@ def test_the_map_is_drawn_both_ways_in_every_colour():
 
 def test_the_gallery_is_sifted_and_turned():
     app = opened("molecules", view="whole data set")
-    count = compute.places_in("molecules", "gat")
+    count = services.places_in("molecules", "gat")
     first = [card[0] for card in views(app)["gallery"]["thumbnails"]]
-    assert first == list(range(compute.PER_PAGE))
+    assert first == list(range(services.PER_PAGE))
     assert app.button(key="back").disabled
     app.button(key="on").click()
-    assert views(run(app))["gallery"]["thumbnails"][0][0] == compute.PER_PAGE
+    assert views(run(app))["gallery"]["thumbnails"][0][0] == services.PER_PAGE
     app.selectbox(key="sieve_class_molecules").set_value(1)
     app.selectbox(key="sieve_right_molecules").set_value("right")
     run(app)
     shown = [card[0] for card in views(app)["gallery"]["thumbnails"]]
-    sieve = compute.Sieve(label=1, right=True)
+    sieve = services.Sieve(label=1, right=True)
     model = app.selectbox(key="model").value
-    assert shown == compute.sifted("molecules", model, sieve)[: compute.PER_PAGE].tolist()  # from the first page again
+    assert (
+        shown == services.sifted("molecules", model, sieve)[: services.PER_PAGE].tolist()
+    )  # from the first page again
     app.text_input(key="sieve_text_molecules").set_value("no compound is called so")
     assert "No graph passes" in texts(run(app).info)
     app.text_input(key="sieve_text_molecules").set_value("")
     app.slider(key="sieve_nodes_molecules").set_value((10, 14))
     run(app)
-    sizes = compute.sizes("molecules")
+    sizes = services.sizes("molecules")
     assert {10 <= sizes[card[0]] <= 14 for card in views(app)["gallery"]["thumbnails"]} == {True}
     app.segmented_control(key="layout").set_value("embedding")
     assert len(views(run(app))["map"]["points"]["ids"]) == count
@@ -561,14 +564,14 @@ def test_a_bad_link_falls_back_with_a_word(bad):
 
 
 def test_an_error_inside_a_run_is_one_sentence_and_the_page_goes_on(alone, monkeypatch):
-    really = compute.learn
+    really = services.learn
 
     def learn(request):
         if request.place == 3:
             raise RuntimeError("the *memory* is full")
         return really(request)
 
-    monkeypatch.setattr(compute, "learn", learn)
+    monkeypatch.setattr(services, "learn", learn)
     app = opened(node=3)
     assert texts(app.error) == "The *memory* is full."
     assert "node 3," in heading(app)
@@ -578,7 +581,7 @@ def test_an_error_inside_a_run_is_one_sentence_and_the_page_goes_on(alone, monke
 
 
 def test_a_stopped_run_offers_to_run_again(alone):
-    request = compute.Request(
+    request = services.Request(
         "karate", "gcn", "node", 3, config=replace(state.default_config("karate"), steps=int(QUICK["steps"]))
     )
     app = AppTest.from_file(str(APP), default_timeout=120)
@@ -592,15 +595,15 @@ def test_a_stopped_run_offers_to_run_again(alone):
 
 
 def test_a_run_that_takes_long_is_shown_while_it_learns(alone, monkeypatch):
-    shown, learn, mask_on = [], compute.learn, compute.mask_on
+    shown, learn, mask_on = [], services.learn, services.mask_on
 
     def slow(request):
         for step in learn(request):
             time.sleep(0.3)
             yield step
 
-    monkeypatch.setattr(compute, "learn", slow)
-    monkeypatch.setattr(compute, "mask_on", lambda *args: shown.append(mask_on(*args)) or shown[-1])
+    monkeypatch.setattr(services, "learn", slow)
+    monkeypatch.setattr(services, "mask_on", lambda *args: shown.append(mask_on(*args)) or shown[-1])
     app = opened()
     assert is_whole(app)
     assert {len(weights) for weights in shown} == {views_edges(app)}
@@ -615,7 +618,7 @@ def views_edges(app: AppTest) -> int:
 def test_names_that_look_like_code_are_letters(alone):
     graph = xc.load_dataset("karate")
     hostile = replace(graph, node_names=[IMAGE] * graph.num_nodes, class_names=(f"</b>{IMAGE}", "*b* [x](y)"))
-    requests._DATA.keep("karate", hostile)
+    predict._DATA.keep("karate", hostile)
     app = opened(node=8)
     assert "<img" not in heading(app)
     assert "&lt;img" in heading(app)
@@ -626,7 +629,7 @@ def test_names_that_look_like_code_are_letters(alone):
 
 def test_a_visit_leaves_the_network_as_it_was():
     def weights() -> dict[str, bytes]:
-        return {name: value.numpy().tobytes() for name, value in requests.network("karate", "gat").state_dict().items()}
+        return {name: value.numpy().tobytes() for name, value in predict.network("karate", "gat").state_dict().items()}
 
     before = weights()
     app = opened(model="gat", node=1, methods="gradient,attention,occlusion,integrated_gradients")
@@ -634,4 +637,4 @@ def test_a_visit_leaves_the_network_as_it_was():
     app.slider(key="entropy").set_value(1.0)
     run(app)
     assert weights() == before
-    assert not requests.network("karate", "gat").training
+    assert not predict.network("karate", "gat").training

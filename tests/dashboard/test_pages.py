@@ -6,14 +6,14 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dashboard import compute
-from dashboard.plain_text import for_markdown, for_plotly
+from dashboard import services
+from dashboard.view.plain_text import for_markdown, for_plotly
 from explainer_core.datasets.download import is_available
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
 PAGE = "screens/data_and_models.py"
-NAMES = list(compute.datasets())
-DOWNLOADED = [name for name, info in compute.datasets().items() if info.archive]
+NAMES = list(services.datasets())
+DOWNLOADED = [name for name, info in services.datasets().items() if info.archive]
 
 
 @pytest.fixture(autouse=True)
@@ -65,13 +65,13 @@ def test_the_app_leads_from_the_explain_page_to_this_one_and_back():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_data_set_opens_without_data(name, no_data):
     app = opened(name)
-    assert headings(app)[0] == compute.datasets()[name].title
+    assert headings(app)[0] == services.datasets()[name].title
     assert any("Download" in button.label for button in app.button) == (name in DOWNLOADED)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_data_set_opens_with_the_data_of_this_machine(name):
-    info = compute.datasets()[name]
+    info = services.datasets()[name]
     if info.archive and not is_available(info.archive):
         pytest.skip(f"{name} is neither cached nor in GNN_DATA_DIR")
     assert {"Graphs", "Nodes", "Edges", "Features"} <= {metric.label for metric in opened(name).metric}
@@ -79,7 +79,7 @@ def test_every_data_set_opens_with_the_data_of_this_machine(name):
 
 @pytest.mark.parametrize("name", DOWNLOADED)
 def test_a_broken_archive_is_one_sentence(name, tmp_path, monkeypatch):
-    archive = compute.datasets()[name].archive
+    archive = services.datasets()[name].archive
     (tmp_path / archive.name).write_bytes(b"not an archive")
     monkeypatch.setenv("GNN_DATA_DIR", str(tmp_path))
     app = opened(name)
@@ -94,9 +94,9 @@ def test_the_progress_of_a_download_reaches_the_page_and_a_refusal_ends_it(no_da
         progress(1_000_000, 0)
         progress(3_000_000, 2_000_000)  # a server may send more than it said
         seen.append(name)
-        raise compute.DataUnavailable("no data for *MUTAG*: the line is cut")
+        raise services.DataUnavailable("no data for *MUTAG*: the line is cut")
 
-    monkeypatch.setattr(compute, "download", refused)
+    monkeypatch.setattr(services, "download", refused)
     app = opened("mutag")
     app.button[0].click()
     run(app)
@@ -106,16 +106,16 @@ def test_the_progress_of_a_download_reaches_the_page_and_a_refusal_ends_it(no_da
 
 def test_a_card_that_is_none_is_one_sentence(monkeypatch):
     def broken():
-        raise compute.PretrainedError("karate_gcn.json is not a card")
+        raise services.PretrainedError("karate_gcn.json is not a card")
 
-    monkeypatch.setattr(compute, "all_cards", broken)
+    monkeypatch.setattr(services, "all_cards", broken)
     app = opened("karate")
     assert "karate_gcn.json is not a card" in texts(app.error)
     assert headings(app)[0] == "Karate club"
 
 
 def test_without_any_model_the_page_says_how_to_train_one(monkeypatch):
-    monkeypatch.setattr(compute, "all_cards", list)
+    monkeypatch.setattr(services, "all_cards", list)
     app = opened("karate")
     assert "There is no model trained on these data" in texts(app.info)
     assert "explainer_core train" in app.code[0].value
@@ -124,7 +124,7 @@ def test_without_any_model_the_page_says_how_to_train_one(monkeypatch):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_card_shows_its_command_and_its_fingerprint(name, monkeypatch):
     card = make_card(name)
-    monkeypatch.setattr(compute, "all_cards", lambda: [card])
+    monkeypatch.setattr(services, "all_cards", lambda: [card])
     app = opened(name)
     shown = [block.value for block in app.code]
     assert card.command in shown
@@ -137,9 +137,9 @@ def for_reader(text: str) -> str:
     return text.replace("\\", "")
 
 
-def make_card(dataset: str) -> compute.Card:
-    info = compute.datasets()[dataset]
-    return compute.Card(
+def make_card(dataset: str) -> services.Card:
+    info = services.datasets()[dataset]
+    return services.Card(
         dataset=dataset,
         model="gcn",
         main=True,

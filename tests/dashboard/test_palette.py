@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dashboard.palette import CLASSES, GROUND, RIGHT, WRONG, class_colours, shade
+from dashboard.view.palette import CLASSES, GROUND, RIGHT, WRONG, class_colours, shade
 
 # What linear red, green and blue turn into without the long, the middle and the short cones.
 WITHOUT = {

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import explainer_core as xc
-from dashboard import compute, state
+from dashboard import services, state
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "screens" / "prototypes.py"
 QUICK = {"steps": "20", "instances": "3"}
@@ -26,10 +26,10 @@ def texts(elements) -> str:
     return "\n".join(element.value for element in elements).replace("\\", "")
 
 
-def request_for(dataset: str, label: int, **settings) -> compute.ClassRequest:
-    model = next(card.model for card in compute.all_cards() if card.dataset == dataset and card.main)
-    config = compute.ExplainConfig(**state.default_config(dataset).to_dict() | {"steps": 20} | settings)
-    return compute.ClassRequest(dataset, model, label, 3, config)
+def request_for(dataset: str, label: int, **settings) -> services.ClassRequest:
+    model = next(card.model for card in services.all_cards() if card.dataset == dataset and card.main)
+    config = services.ExplainConfig(**state.default_config(dataset).to_dict() | {"steps": 20} | settings)
+    return services.ClassRequest(dataset, model, label, 3, config)
 
 
 @pytest.mark.parametrize(
@@ -37,26 +37,26 @@ def request_for(dataset: str, label: int, **settings) -> compute.ClassRequest:
 )
 def test_every_kind_of_target_has_prototypes(dataset, label):
     app = opened(dataset, label=label)
-    names = compute.class_names(dataset) or compute.LINK_CLASSES
+    names = services.class_names(dataset) or services.LINK_CLASSES
     assert f"“{names[label]}”" in texts(app.title)
-    prototype = compute.found_prototype(request_for(dataset, label))
+    prototype = services.found_prototype(request_for(dataset, label))
     assert 2 <= len(prototype.members) <= 4
 
 
 def test_the_picture_and_the_members_say_the_same_as_the_prototype():
     opened("tree_cycles", label=1)
     request = request_for("tree_cycles", 1)
-    prototype = compute.found_prototype(request)
-    picture, panel = compute.prototype_picture(request, prototype)
+    prototype = services.found_prototype(request)
+    picture, panel = services.prototype_picture(request, prototype)
     kept = {tuple(sorted(picture.nodes[end] for end in picture.edges[edge])) for edge in panel.kept}
     assert kept == set(prototype.cut().edges)
     for (a, b), weight in zip(picture.edges, panel.weights, strict=True):
         assert weight == pytest.approx(prototype.agreement[picture.nodes[a], picture.nodes[b]], abs=1e-3)
-    cards = compute.member_cards(request, prototype)
+    cards = services.member_cards(request, prototype)
     assert [card.id for card in cards] == list(range(len(prototype.members)))
     likeness = [int(card.note.split(" ")[0]) for card in cards]
     assert likeness == sorted(likeness)  # the least alike first
-    address = compute.member_address(request, prototype, 0)
+    address = services.member_address(request, prototype, 0)
     assert int(address["node"]) == prototype.outliers[0].target.node
 
 
@@ -70,11 +70,11 @@ def test_beside_a_prototype_what_is_drawn_is_compared():
         if len(m.explanation.subgraph().edges) == 6 == len(m.explanation.subgraph().nodes)
     )
     asked = request_for("tree_cycles", 1).one(whole.target.node)
-    assert compute.beside_prototype(ring, asked, whole) == (1.0, 0, 0)
+    assert services.beside_prototype(ring, asked, whole) == (1.0, 0, 0)
     part = replace(whole, config=xc.ExplainConfig(k_m=2), size=2)
     kept = len(part.subgraph().edges)
     assert 0 < kept < 6
-    assert compute.beside_prototype(ring, asked, part) == (pytest.approx(kept / 6), 6 - kept, 0)
+    assert services.beside_prototype(ring, asked, part) == (pytest.approx(kept / 6), 6 - kept, 0)
 
 
 @pytest.mark.parametrize(
@@ -89,26 +89,26 @@ def test_a_class_without_members_is_one_sentence(monkeypatch):
     def empty(request, progress):
         raise ValueError("a class needs members (got none)")
 
-    monkeypatch.setattr(compute, "make_prototype", empty)
+    monkeypatch.setattr(services, "make_prototype", empty)
     app = opened("karate", label=1, seed=77)
     assert texts(app.error) == "A class needs members (got none)."
 
 
 def test_all_classes_come_to_stand_in_a_row_and_one_without_members_is_left_out_with_a_word(monkeypatch):
-    make = compute.make_prototype
+    make = services.make_prototype
 
     def without_the_officer(request, progress):
         if request.label == 1:
             raise ValueError("a class needs members (got none)")
         return make(request, progress)
 
-    monkeypatch.setattr(compute, "make_prototype", without_the_officer)
+    monkeypatch.setattr(services, "make_prototype", without_the_officer)
     app = opened("karate", label=0, seed=78)
     assert texts(app.warning) == "A class needs members (got none)."
-    assert compute.found_prototype(request_for("karate", 1, seed=78)) is None
+    assert services.found_prototype(request_for("karate", 1, seed=78)) is None
     monkeypatch.undo()
     opened("karate", label=0, seed=78)
-    assert compute.found_prototype(request_for("karate", 1, seed=78)) is not None
+    assert services.found_prototype(request_for("karate", 1, seed=78)) is not None
 
 
 def test_the_row_is_left_alone_once_it_is_stopped():
@@ -116,10 +116,10 @@ def test_the_row_is_left_alone_once_it_is_stopped():
     app.query_params.update(QUICK | {"dataset": "karate", "label": "0", "seed": "79"})
     app.session_state["stopped run"] = ("all classes", request_for("karate", 0, seed=79))
     app.run()
-    assert compute.found_prototype(request_for("karate", 1, seed=79)) is None
+    assert services.found_prototype(request_for("karate", 1, seed=79)) is None
     next(button for button in app.button if button.label == "Draw the other classes too").click()
     app.run()
-    assert compute.found_prototype(request_for("karate", 1, seed=79)) is not None
+    assert services.found_prototype(request_for("karate", 1, seed=79)) is not None
 
 
 def test_a_stopped_run_can_be_started_again():
@@ -131,4 +131,4 @@ def test_a_stopped_run_can_be_started_again():
     next(button for button in app.button if button.label == "Run it again").click()
     app.run()
     assert not app.info
-    assert compute.found_prototype(request_for("karate", 0, seed=5)) is not None
+    assert services.found_prototype(request_for("karate", 0, seed=5)) is not None

@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from dashboard.picture import Panel, Picture
-from dashboard.standalone import SCRIPT, html
+from dashboard.view.picture import Panel, Picture
+from dashboard.view.standalone import SCRIPT, html
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",

@@ -5,9 +5,10 @@ from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
 import pytest
+import streamlit
 
 from dashboard import state
-from dashboard.compute import COLOURS, ExplainConfig, Request, card_of
+from dashboard.services import COLOURS, ExplainConfig, Request, card_of
 
 NODES, GRAPHS, LINKS = card_of("karate", "gcn"), card_of("molecules", "gin"), card_of("les_miserables", "gcn")
 IMAGE = "<img src=x onerror=alert(1)>"
@@ -54,7 +55,8 @@ class Visit:
 @pytest.fixture
 def visit(monkeypatch):
     made = Visit()
-    monkeypatch.setattr(state, "st", made)
+    for name in ("query_params", "session_state", "context"):
+        monkeypatch.setattr(streamlit, name, getattr(made, name))
     return made
 
 
@@ -156,12 +158,12 @@ def test_a_click_is_not_lost_where_the_next_run_starts_with_the_address_of_befor
 def test_a_widget_that_was_not_drawn_for_a_while_is_as_it_was(visit):
     visit.at()
     state.recall("sieve", "all")
-    assert state.st.session_state["sieve"] == "all"
-    state.st.session_state["sieve"] = "wrong"
+    assert visit.session_state["sieve"] == "all"
+    visit.session_state["sieve"] = "wrong"
     state.recall("sieve", "all")
-    del state.st.session_state["sieve"]
+    del visit.session_state["sieve"]
     state.recall("sieve", "all")
-    assert state.st.session_state["sieve"] == "wrong"
+    assert visit.session_state["sieve"] == "wrong"
 
 
 def test_no_method_at_all_is_a_choice(visit):

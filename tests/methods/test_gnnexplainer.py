@@ -21,8 +21,8 @@ from small_networks import (
     state_of,
 )
 
+from explainer_core.api import explain, explain_many, explain_steps
 from explainer_core.config import ExplainConfig
-from explainer_core.explaining import explain, explain_many, explain_steps
 from explainer_core.graph import Graph, undirected
 from explainer_core.methods.gnnexplainer import gnnexplainer, gnnexplainer_steps
 from explainer_core.models import GNN, ModelSpec
@@ -131,7 +131,7 @@ def test_a_batch_gives_the_parts_of_one_by_one_where_edges_matter_much(task, kin
 def test_pieces_of_a_batch_give_the_numbers_of_the_whole(task, monkeypatch):
     model, data, targets = case(task)
     whole = explain_many(model, data, targets * 3, QUICK)
-    monkeypatch.setattr("explainer_core.explaining.BATCH_EDGES", 40)
+    monkeypatch.setattr("explainer_core.api.BATCH_EDGES", 40)
     for one, other in zip(whole, explain_many(model, data, targets * 3, QUICK), strict=True):
         assert_same(one, other)
 

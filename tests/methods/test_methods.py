@@ -5,8 +5,8 @@ import pytest
 import torch
 from small_networks import case, counting_network, network, problem_of, random_graph, random_set, state_of
 
+from explainer_core.api import explain, explain_many
 from explainer_core.config import ExplainConfig
-from explainer_core.explaining import explain, explain_many
 from explainer_core.graph import Graph, GraphSet, undirected
 from explainer_core.methods import METHODS
 from explainer_core.methods import occlusion as occlusion_method

@@ -1,1 +1,0 @@
-"""The parts a page is put together from; a part draws, and asks `compute` for what it draws."""

@@ -1,0 +1,75 @@
+"""The plain data that crosses between state, services, view and pages: requests, what is said of them, and the core's own types."""
+
+from dataclasses import dataclass, field
+
+from explainer_core import Card, ExplainConfig, Explanation
+from explainer_core.config import AUTO
+from explainer_core.explanation.metrics import Faithfulness
+from explainer_core.explanation.trust import Agreement, SizePoint, Trust
+from explainer_core.explanation.verdict import CARRIES, DEFAULT, MOSTLY, NOT_ENOUGH, Verdict
+
+__all__ = [
+    "AUTO",
+    "CARRIES",
+    "DEFAULT",
+    "LINK_CLASSES",
+    "MASK",
+    "MOSTLY",
+    "NOT_ENOUGH",
+    "PAPER",
+    "VERIFIED",
+    "Agreement",
+    "Card",
+    "ExplainConfig",
+    "Explanation",
+    "Request",
+    "Scores",
+    "SizePoint",
+    "TargetFacts",
+    "Trust",
+    "Verdict",
+]
+
+LINK_CLASSES = ("not joined", "joined")
+VERIFIED, MASK = "verified", "gnnexplainer"  # the methods the main picture can show
+PAPER = "paper"  # the mask with the settings of the paper, as a method beside the others
+
+
+@dataclass(frozen=True)
+class Request:
+    """One prediction to explain. `place` is a node, a graph, a pair of nodes, or a SMILES, as `kind` says."""
+
+    dataset: str
+    model: str
+    kind: str  # node, graph, link or smiles
+    place: int | tuple[int, int] | str
+    target_class: int | str = "predicted"  # or "true", "distribution", or a class number
+    config: ExplainConfig = field(default_factory=ExplainConfig)
+    method: str = VERIFIED  # what the main picture shows
+
+
+@dataclass(frozen=True)
+class TargetFacts:
+    """What the network says of a target, and what is true."""
+
+    name: str
+    class_names: tuple[str, ...]
+    probabilities: tuple[float, ...]
+    colours: tuple[str, ...]
+    predicted: int
+    truth: int | None
+    explained: int | None  # the class that is asked about; None for the whole distribution
+
+    @property
+    def right(self) -> bool | None:
+        return None if self.truth is None else self.truth == self.predicted
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How good one explanation is; `auc` is None where no ground truth is known."""
+
+    method: str
+    seconds: float
+    auc: float | None
+    judged: Faithfulness

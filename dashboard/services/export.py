@@ -1,0 +1,77 @@
+"""An explanation as files other tools open, and the Python lines that give the same numbers."""
+
+import networkx as nx
+
+from dashboard.schema import VERIFIED, Request
+from dashboard.services.explain import learnt
+from dashboard.services.predict import asked_class, graph_of
+from explainer_core import ExplainConfig
+
+
+def as_json(request: Request) -> str:
+    return learnt(request).explanation.to_json()
+
+
+def as_csv(request: Request) -> str:
+    """Every directed edge with its names, its score and the mask behind it, heaviest first; `kept` marks G_S."""
+    explanation, graph = learnt(request).explanation, graph_of(request)
+    table = explanation.to_pandas()
+    kept = set(explanation.subgraph().edges)
+    table["source_name"] = [_cell(graph.node_name(node)) for node in table["source"].tolist()]
+    table["head_name"] = [_cell(graph.node_name(node)) for node in table["head"].tolist()]
+    table["kept"] = [
+        (min(a, b), max(a, b)) in kept for a, b in zip(table["source"].tolist(), table["head"].tolist(), strict=True)
+    ]
+    return table.to_csv(index=False)
+
+
+def _cell(text: str) -> str:
+    """A name a spreadsheet takes for text: one that begins like a formula would be run by it."""
+    return f"'{text}" if text.startswith(tuple("=+-@\t\r")) else text
+
+
+def as_graphml(request: Request) -> str:
+    """The neighbourhood with names and weights, for Gephi, Cytoscape, yEd or networkx; `kept` marks G_S."""
+    graph = graph_of(request)
+    net = learnt(request).explanation.to_networkx()
+    for node in net:
+        net.nodes[node]["name"] = _xml_text(graph.node_name(node))
+        if graph.labels is not None:
+            net.nodes[node]["class"] = _xml_text(graph.class_names[int(graph.labels[node])])
+    return "\n".join(nx.generate_graphml(net))
+
+
+def _xml_text(text: str) -> str:
+    """Without the characters that XML has no way to write."""
+    return "".join(letter for letter in text if letter in "\t\n" or letter >= " ")
+
+
+def as_python(request: Request) -> str:
+    """Lines that load the same network and give the same explanation."""
+    config, default = request.config, ExplainConfig()
+    changed = {name: value for name, value in config.to_dict().items() if value != getattr(default, name)}
+    settings = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+    data = f'xc.load_dataset("{request.dataset}")'
+    target = {
+        "node": f"xc.Node({request.place})",
+        "graph": f"xc.WholeGraph({request.place})",
+        "smiles": "xc.WholeGraph()",
+        "link": f"xc.Link{request.place}",
+    }[request.kind]
+    if request.kind == "smiles":
+        data = f"xc.molecule_from_smiles({request.place!r})"
+    asked = asked_class(request)
+    wanted = "" if request.method == VERIFIED else f', method="{request.method}"'
+    wanted += "" if asked == "predicted" else f", target_class={asked!r}"
+    return "\n".join(
+        [
+            "import explainer_core as xc",
+            "",
+            f"data = {data}",
+            f'model = xc.load_pretrained("{request.dataset}", "{request.model}")',
+            f"config = xc.ExplainConfig({settings})",
+            f"explanation = xc.explain(model, data, {target}, config{wanted})",
+            "print(explanation.subgraph())",
+            "print(explanation.top_features())",
+        ]
+    )

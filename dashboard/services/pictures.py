@@ -1,0 +1,241 @@
+"""From an explanation to what is drawn: which nodes, where, in which colours, and which edges are kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dashboard.schema import Request
+from dashboard.services.cache import Shelf
+from dashboard.services.predict import all_predictions, class_colours, graph_of, size_of, skeleton, subject
+from dashboard.view.palette import ELEMENTS, QUIET, RIGHT, WRONG, shade
+from dashboard.view.picture import DOT, SQUARE, Panel, Picture
+from explainer_core import Explanation, Graph
+from explainer_core.explanation.metrics import truth_and_scores
+from explainer_core.layout.graph import map_layout, neighbourhood_layout
+from explainer_core.layout.molecule import bond_orders, is_molecule, molecule_layout
+
+NEAR = 150  # so many nodes of a neighbourhood are drawn at once; the farther ones on request
+WHOLE = 400  # so many of a graph that is explained as a whole
+MOST = 1200  # more are never drawn: nobody could tell them apart
+STRESS_LIMIT = 400  # above this the layout of whole maps is used, which is faster
+UNIT = 60.0  # pixels an edge is long, about, where a map's layout is used
+COLOURS = {
+    "class": "class",
+    "predicted": "predicted class",
+    "right": "right or wrong",
+    "confidence": "confidence",
+}
+
+_DRAWN: Shelf["Drawn"] = Shelf(48)
+_PLACES: Shelf[np.ndarray] = Shelf(48)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture, and which of the explanation's undirected pairs its edges are."""
+
+    picture: Picture
+    shown: np.ndarray  # (edges of the picture,): places in Explanation.undirected()
+    nodes_in_all: int
+    edges_in_all: int
+
+
+def drawn(request: Request, colour: str = "predicted", *, everything: bool = False) -> Drawn:
+    """The neighbourhood as it is drawn in every panel; it depends on the target only, so nothing jumps."""
+    sampling = (request.config.max_edges, request.config.seed if skeleton(request).sampled else 0)
+    place = (request.dataset, request.model, request.kind, request.place, sampling, everything)
+    return _DRAWN.find_or_make((place, colour), lambda: _draw(request, colour, everything, place))
+
+
+def _draw(request: Request, colour: str, everything: bool, place_key: tuple) -> Drawn:
+    bones, graph = skeleton(request), graph_of(request)
+    pairs = bones.undirected()[0]
+    limit = NEAR if bones.roots else WHOLE
+    nodes = _nodes_shown(bones, pairs, MOST if everything else limit)
+    shown = np.flatnonzero(np.isin(pairs, nodes).all(1))
+    truth = truth_and_scores(subject(request)[0], bones)[0][shown] if graph.edge_motif is not None else []
+    colours, shapes = _colours(request, graph, nodes, colour)
+    picture = picture_of(
+        graph,
+        nodes,
+        pairs[shown],
+        colours=colours,
+        shapes=shapes,
+        tips=tuple("\n".join(_tip(request, graph, node)) for node in nodes),
+        roots=bones.roots,
+        truth=tuple(np.flatnonzero(truth).tolist()),
+        place_key=place_key,
+    )
+    return Drawn(picture, shown, size_of(request)["nodes"], len(pairs))
+
+
+def picture_of(
+    graph: Graph,
+    nodes: list[int],
+    pairs: np.ndarray,
+    *,
+    colours: tuple[str, ...],
+    shapes: tuple[str, ...] = (),
+    tips: tuple[str, ...],
+    roots: tuple[int, ...] = (),
+    truth: tuple[int, ...] = (),
+    place_key: tuple,
+) -> Picture:
+    """Some nodes of a graph and the pairs between them, laid out. The layout is kept under `place_key`."""
+    position = {node: i for i, node in enumerate(nodes)}
+    edges = tuple((position[a], position[b]) for a, b in pairs.tolist())
+    targets = tuple(position[node] for node in roots)
+    where = _PLACES.find_or_make(place_key, lambda: _places(graph, nodes, edges, targets))
+    return Picture(
+        nodes=tuple(nodes),
+        x=tuple(where[:, 0].round(1).tolist()),
+        y=tuple(where[:, 1].round(1).tolist()),
+        colours=colours,
+        labels=tuple(graph.node_name(node).removeprefix("paper ") for node in nodes),
+        tips=tips,
+        edges=edges,
+        shapes=shapes,
+        targets=targets,
+        truth=truth,
+        bonds=_bonds(graph, pairs),
+        directed=not graph.is_undirected,
+    )
+
+
+def _nodes_shown(bones: Explanation, pairs: np.ndarray, limit: int) -> list[int]:
+    """The nearest nodes first; in a whole graph, where all are equally near, those with most neighbours."""
+    nodes = bones.nodes
+    if bones.edge_part.any():  # a link has two neighbourhoods, in which a node may turn up twice
+        order = np.argsort(bones.hop, kind="stable")
+        nodes = np.array(list(dict.fromkeys(nodes[order].tolist())))
+    if len(nodes) <= limit:
+        return nodes.tolist()
+    if not bones.roots:
+        degree = np.bincount(pairs.ravel(), minlength=int(nodes.max()) + 1)
+        nodes = nodes[np.argsort(-degree[nodes], kind="stable")]
+    return nodes[:limit].tolist()
+
+
+def _places(graph: Graph, nodes: list[int], edges: Sequence[tuple[int, int]], targets: tuple[int, ...]) -> np.ndarray:
+    if is_molecule(graph) and len(nodes) == graph.num_nodes:
+        return molecule_layout(graph)[nodes]
+    pairs = np.array(edges, dtype=int).reshape(-1, 2)
+    if len(nodes) <= STRESS_LIMIT:
+        return neighbourhood_layout(len(nodes), pairs, targets)
+    return (map_layout(len(nodes), pairs) - 0.5) * UNIT * np.sqrt(len(nodes))
+
+
+def _bonds(graph: Graph, pairs: np.ndarray) -> tuple[int, ...]:
+    orders = bond_orders(graph)
+    if orders is None:
+        return ()
+    known = dict(zip(map(tuple, np.sort(graph.edge_index.numpy().T, axis=1).tolist()), orders, strict=True))
+    return tuple(known[tuple(pair)] for pair in pairs.tolist())
+
+
+def _colours(request: Request, graph: Graph, nodes: list[int], colour: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A colour for each node, and a shape where right and wrong are told apart."""
+    if request.kind == "node":
+        return node_colours(request.dataset, request.model, nodes, colour)
+    return plain_colours(graph, nodes), ()
+
+
+def plain_colours(graph: Graph, nodes: list[int]) -> tuple[str, ...]:
+    """The colours of atoms; nodes that are neither atoms nor classified are all alike."""
+    return tuple(ELEMENTS.get(graph.node_name(node), QUIET) if is_molecule(graph) else QUIET for node in nodes)
+
+
+def node_colours(dataset: str, model: str, ids: Sequence[int], colour: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Colours and shapes of nodes (or graphs) by class, prediction, right and wrong, or confidence."""
+    said = all_predictions(dataset, model)
+    ids = np.asarray(ids, dtype=int)
+    if colour == "confidence":
+        return tuple(shade(value) for value in said.confidence[ids].tolist()), ()
+    if colour == "right" and said.truth is not None:
+        right = said.right[ids].tolist()
+        return tuple(RIGHT if each else WRONG for each in right), tuple(DOT if each else SQUARE for each in right)
+    known = said.truth if colour == "class" and said.truth is not None else said.predicted
+    colours = class_colours(dataset)
+    return tuple(colours[each] for each in known[ids].tolist()), ()
+
+
+def _tip(request: Request, graph: Graph, node: int) -> list[str]:
+    if is_molecule(graph):
+        return [f"{graph.node_name(node)} (atom {node})"]
+    lines = [f"{graph.node_name(node)} (node {node})" if graph.node_names else f"node {node}"]
+    if request.kind == "node":
+        lines += prediction_lines(request.dataset, request.model, node, graph.class_names)
+    if graph.features_vary:
+        lines += [feature_line(graph, node)]
+    return lines
+
+
+def prediction_lines(dataset: str, model: str, place: int, class_names: Sequence[str]) -> list[str]:
+    """What is true of a node or graph, and what the network says."""
+    said = all_predictions(dataset, model)
+    predicted = int(said.predicted[place])
+    lines = [] if said.truth is None else [f"class: {class_names[int(said.truth[place])]}"]
+    return [*lines, f"predicted: {class_names[predicted]} ({100 * said.confidence[place]:.0f} %)"]
+
+
+def feature_line(graph: Graph, node: int, most: int = 4) -> str:
+    """The node's largest features by name."""
+    values = graph.x[node].numpy()
+    largest = [int(i) for i in np.argsort(-np.abs(values), kind="stable")[:most] if values[i] != 0]
+    names = [graph.feature_names[i] if values[i] == 1 else f"{graph.feature_names[i]} {values[i]:.2g}" for i in largest]
+    more = int((values != 0).sum()) - len(largest)
+    return "features: " + (", ".join(names) or "all zero") + (f" and {more} more" if more > 0 else "")
+
+
+def weighed(
+    drawing: Drawn,
+    explanation: Explanation,
+    *,
+    name: str,
+    title: str,
+    terms: Mapping[str, str],
+    lines: Sequence[str] = (),
+    flips: Sequence[tuple[int, int]] = (),
+    replay: bool = False,
+) -> Panel:
+    """One method's panel: the weights on the drawing's edges, and its G_S. `terms` names the terms of the loss."""
+    pairs, scores = explanation.undirected()
+    kept = explanation.subgraph()
+    place = {node: i for i, node in enumerate(drawing.picture.nodes)}
+    position = {tuple(pair): i for i, pair in enumerate(pairs[drawing.shown].tolist())}
+    frames = [
+        (step, _scaled(explanation.undirected(weights)[1])[drawing.shown])
+        for step, weights in (explanation.snapshots if replay else ())
+    ]
+    return Panel(
+        name=name,
+        title=title,
+        lines=tuple(lines),
+        weights=_rounded(_scaled(scores)[drawing.shown]),
+        kept=tuple(position[pair] for pair in kept.edges if pair in position),
+        kept_nodes=tuple(place[node] for node in kept.nodes if node in place),
+        flips=tuple(position[pair] for pair in flips if pair in position),
+        frames=tuple((step, _rounded(weights)) for step, weights in frames),
+        curves={terms.get(term, term): tuple(values) for term, values in explanation.history.items()} if replay else {},
+    )
+
+
+def mask_on(drawing: Drawn, bones: Explanation, edge_weight: np.ndarray) -> tuple[float, ...]:
+    """A mask that is still being learnt, on the drawing's edges."""
+    return _rounded(_scaled(bones.undirected(edge_weight)[1])[drawing.shown])
+
+
+def _scaled(weights: np.ndarray) -> np.ndarray:
+    """The largest becomes one: methods have different units, and a mask pressed to be small has small numbers."""
+    return weights / max(float(weights.max(initial=0.0)), 1e-12)
+
+
+def _rounded(values: np.ndarray) -> tuple[float, ...]:
+    return tuple(np.clip(values, 0.0, 1.0).round(3).tolist())
+
+
+def clear() -> None:
+    """Forgets everything; tests start from nothing."""
+    _DRAWN.clear()
+    _PLACES.clear()

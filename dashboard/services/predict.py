@@ -1,0 +1,168 @@
+"""What a visitor asks to have explained, and the data and networks behind it, each loaded once for all visitors."""
+
+from dataclasses import replace
+
+import explainer_core as xc
+from dashboard.schema import LINK_CLASSES, Request, TargetFacts
+from dashboard.services.cache import Shelf
+from dashboard.view import palette
+from explainer_core import Card, ExplainConfig, Explanation, Graph, GraphSet
+from explainer_core.predictions import Predictions, predictions
+from explainer_core.zoo.pretrained import find_card, load_weights
+
+SMILES_DATASETS = ("mutagenicity", "molecules")  # the networks read what molecule_from_smiles makes
+
+_DATA: Shelf[Graph | GraphSet] = Shelf(4)  # REDDIT-BINARY alone has a million edges
+_MODELS: Shelf = Shelf(32)
+_CARDS: Shelf[Card] = Shelf(64)
+_TYPED: Shelf[Graph] = Shelf(64)
+_SKELETONS: Shelf[Explanation] = Shelf(64)
+_COLOURS: Shelf[tuple[str, ...]] = Shelf(32)
+_PREDICTIONS: Shelf[Predictions] = Shelf(8)
+
+
+def data(name: str) -> Graph | GraphSet:
+    return _DATA.find_or_make(name, lambda: xc.load_dataset(name))
+
+
+def card_of(dataset: str, model: str) -> Card:
+    return _CARDS.find_or_make((dataset, model), lambda: find_card(dataset, model))
+
+
+def network(dataset: str, model: str):
+    """The trained network. Shared by all visitors: masks are arguments of its forward pass, nothing is stored on it."""
+    return _MODELS.find_or_make((dataset, model), lambda: load_weights(card_of(dataset, model)))
+
+
+def all_predictions(dataset: str, model: str) -> Predictions:
+    """What the network says of every node or graph of a data set."""
+    return _PREDICTIONS.find_or_make((dataset, model), lambda: predictions(network(dataset, model), data(dataset)))
+
+
+def subject(request: Request) -> tuple[Graph | GraphSet, xc.Node | xc.WholeGraph | xc.Link]:
+    """The data and the target of a request; raises ValueError with one sentence for a SMILES that is no molecule."""
+    if request.kind == "smiles":
+        text = request.place
+        return _TYPED.find_or_make(text, lambda: xc.molecule_from_smiles(text)), xc.WholeGraph()
+    whole = data(request.dataset)
+    if request.kind == "node":
+        return whole, xc.Node(request.place)
+    return whole, xc.Link(*request.place) if request.kind == "link" else xc.WholeGraph(request.place)
+
+
+def problem_with(text: str) -> str:
+    """Why a typed text is no molecule the networks can read, in one sentence; empty if it is one."""
+    try:
+        subject(Request("molecules", "", "smiles", text))
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def graph_of(request: Request) -> Graph:
+    whole, target = subject(request)
+    return whole[target.index] if isinstance(whole, GraphSet) else whole
+
+
+def size_of(request: Request) -> dict[str, int]:
+    """How many nodes and undirected edges the target's computation graph has."""
+    bones = skeleton(request)
+    return {"nodes": len(set(bones.nodes.tolist())), "edges": len(bones.undirected()[0])}
+
+
+def feature_names(request: Request) -> tuple[str, ...]:
+    return tuple(subject(request)[0].feature_names)
+
+
+def num_features(request: Request) -> int:
+    return subject(request)[0].num_features
+
+
+def features_vary(request: Request) -> bool:
+    """False where all nodes have the same features, so that none can tell anything."""
+    return subject(request)[0].features_vary
+
+
+def class_names(dataset: str) -> tuple[str, ...]:
+    return tuple(data(dataset).class_names)
+
+
+def class_colours(dataset: str) -> tuple[str, ...]:
+    """A colour for each class. A class none of whose nodes lies in a planted motif is the ground, and quiet."""
+    return _COLOURS.find_or_make(dataset, lambda: palette.class_colours(_ground(data(dataset))))
+
+
+def _ground(whole: Graph | GraphSet) -> list[bool]:
+    if isinstance(whole, GraphSet) or whole.node_motif is None or whole.labels is None:
+        return [False] * max(whole.num_classes, len(LINK_CLASSES))
+    planted = whole.labels[whole.node_motif >= 0].unique().tolist()
+    return [label not in planted for label in range(whole.num_classes)]
+
+
+def skeleton(request: Request) -> Explanation:
+    """The computation graph and the prediction, with nothing learnt: what can be drawn at once."""
+    # what sampling depends on; one size is judged instead of all
+    config = ExplainConfig(max_edges=request.config.max_edges, seed=request.config.seed, k_m=1)
+    bare = replace(request, target_class="predicted", config=config, method="proximity")
+
+    def make() -> Explanation:
+        whole, target = subject(bare)
+        return xc.explain(network(bare.dataset, bare.model), whole, target, bare.config, bare.method)
+
+    return _SKELETONS.find_or_make(bare, make)
+
+
+def target_facts(request: Request) -> TargetFacts:
+    bones, whole = skeleton(request), subject(request)[0]
+    names = tuple(whole.class_names) if request.kind != "link" else LINK_CLASSES
+    if request.kind == "smiles":
+        names = tuple(data("molecules").class_names)
+    facts = TargetFacts(
+        name=target_name(request),
+        class_names=names,
+        probabilities=bones.probabilities,
+        colours=class_colours(request.dataset),
+        predicted=bones.predicted_class,
+        truth=_truth(request, whole),
+        explained=None,
+    )
+    return replace(facts, explained=_explained(request.target_class, facts))
+
+
+def asked_class(request: Request) -> int | str:
+    """The class in the core's own terms: "true" becomes a number, or "predicted" where the truth is not known."""
+    facts = target_facts(request)
+    return facts.explained if request.target_class == "true" else request.target_class
+
+
+def target_name(request: Request) -> str:
+    if request.kind == "smiles":
+        return request.place
+    whole = data(request.dataset)
+    if request.kind == "node":
+        named = f"node {request.place}"
+        return f"{named}, {whole.node_name(request.place)}" if whole.node_names else named
+    if request.kind == "link":
+        return " and ".join(whole.node_name(end) if whole.node_names else f"node {end}" for end in request.place)
+    return whole.graph_name(request.place) if whole.graph_names else f"graph {request.place}"
+
+
+def _truth(request: Request, whole: Graph | GraphSet) -> int | None:
+    if request.kind == "link":
+        return int(_is_joined(whole, *request.place))
+    if request.kind == "smiles" or whole.labels is None:
+        return None
+    return int(whole.labels[request.place])
+
+
+def _is_joined(graph: Graph, one: int, other: int) -> bool:
+    source, head = graph.edge_index
+    return bool((((source == one) & (head == other)) | ((source == other) & (head == one))).any())
+
+
+def _explained(wanted: int | str, facts: TargetFacts) -> int | None:
+    if wanted == "distribution":
+        return None
+    if wanted == "true":
+        return facts.predicted if facts.truth is None else facts.truth
+    return facts.predicted if wanted == "predicted" else wanted

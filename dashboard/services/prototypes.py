@@ -1,0 +1,252 @@
+"""Prototypes: one picture for a whole class, and its members drawn in the same places."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+import explainer_core as xc
+from dashboard.schema import Request
+from dashboard.services.browse import links
+from dashboard.services.cache import Shelf
+from dashboard.services.predict import all_predictions, class_colours, data, network, target_name
+from dashboard.view.palette import ELEMENTS, QUIET
+from dashboard.view.picture import Panel, Picture, Thumbnail
+from dashboard.view.svg import thumbnail
+from explainer_core import ExplainConfig, Explanation, Graph, GraphSet, Prototype
+from explainer_core.layout.graph import neighbourhood_layout
+from explainer_core.layout.molecule import is_molecule
+from explainer_core.prototypes.joining import compare
+
+LEAST_AGREEMENT = 0.15  # edges that fewer members have are not drawn
+STRAY = 32.0  # pixels between a node without a role and the node it hangs on
+
+_PROTOTYPES: Shelf[Prototype] = Shelf(32)
+Progress = Callable[[int, int, Callable[[], Prototype]], None]
+
+
+@dataclass(frozen=True)
+class ClassRequest:
+    """The class a prototype is asked of, how many members it is made from, and how large it may be."""
+
+    dataset: str
+    model: str
+    label: int
+    instances: int
+    config: ExplainConfig
+
+    def one(self, place: int | tuple[int, int]) -> Request:
+        """The request for a single member."""
+        kind = network(self.dataset, self.model).spec.task
+        return Request(self.dataset, self.model, kind, place, "predicted", self.config)
+
+
+def found_prototype(request: ClassRequest) -> Prototype | None:
+    return _PROTOTYPES.find(request)
+
+
+def make_prototype(request: ClassRequest, progress: Progress) -> Prototype:
+    """Explains and aligns the members; `progress` may raise to stop. Raises ValueError for a class without members."""
+    model, whole = network(request.dataset, request.model), data(request.dataset)
+    targets = _links_of_class(request) if model.spec.task == "link" else None
+    made = xc.prototype(
+        model,
+        whole,
+        request.label,
+        instances=request.instances,
+        targets=targets,
+        config=request.config,
+        progress=progress,
+    )
+    return _PROTOTYPES.keep(request, made)
+
+
+def _links_of_class(request: ClassRequest) -> list[xc.Link]:
+    """Pairs the network puts into the class, rightly."""
+    table = links(request.dataset, request.model)
+    right = table[(table["joined"] == bool(request.label)) & ((table["score"] > 0.5) == bool(request.label))]
+    if right.empty:
+        raise ValueError(f"a class needs at least one pair the network gets right (got none for class {request.label})")
+    return [xc.Link(a, b) for a, b in zip(right["source"].tolist(), right["head"].tolist(), strict=True)]
+
+
+def prototype_of_class(request: Request, label: int) -> Prototype | None:
+    """A prototype of the class that somebody has made already, to lay beside one of its members."""
+    kept = [
+        _PROTOTYPES.find(asked)
+        for asked in _PROTOTYPES.known()
+        if (asked.dataset, asked.model, asked.label) == (request.dataset, request.model, label)
+    ]
+    return kept[-1] if kept else None
+
+
+def beside_prototype(prototype: Prototype, request: Request, explanation: Explanation) -> tuple[float, int, int]:
+    """How alike the two pictures are: the share of edges they have in common, and how many are missing here or extra.
+
+    Of what is drawn, G_S and the prototype's cut; the alignment itself looks at more.
+    """
+    member = compare(prototype, explanation, data(request.dataset))
+    role = {node: i for i, node in enumerate(member.nodes) if node is not None}
+    kept = [tuple(sorted((role.get(a, -1 - a), role.get(b, -1 - b)))) for a, b in explanation.subgraph().edges]
+    here, there = set(kept), set(prototype.cut().edges)
+    return len(here & there) / max(1, len(here | there)), len(there - here), len(here - there)
+
+
+def with_label(request: ClassRequest, label: int) -> ClassRequest:
+    return replace(request, label=label)
+
+
+def prototype_features(request: ClassRequest, prototype: Prototype) -> tuple[str, ...]:
+    """The names of the features that matter most to the class; none where all nodes have the same."""
+    whole = data(request.dataset)
+    return tuple(whole.feature_names[i] for i in prototype.top_features(3)) if whole.features_vary else ()
+
+
+# Drawing
+
+
+def class_cards(request: ClassRequest, names: Sequence[str]) -> tuple[Thumbnail, ...]:
+    """The prototypes of all classes that are made already, as small pictures."""
+    cards = []
+    for label, name in enumerate(names):
+        prototype = found_prototype(with_label(request, label))
+        if prototype is not None:
+            note = f"{len(prototype.members)} members"
+            cards.append(
+                Thumbnail(label, name, note, thumbnail(*prototype_picture(with_label(request, label), prototype)))
+            )
+    return tuple(cards)
+
+
+def titled(panel: Panel, title: str, lines: Sequence[str]) -> Panel:
+    return replace(panel, title=title, lines=tuple(lines))
+
+
+def prototype_picture(request: ClassRequest, prototype: Prototype) -> tuple[Picture, Panel]:
+    """The roles as nodes; the width of an edge is the share of the members that have it."""
+    pairs = np.argwhere(np.triu(prototype.agreement >= LEAST_AGREEMENT, 1))
+    cut = prototype.cut()
+    roles = sorted({*prototype.roots, *cut.nodes, *pairs.ravel().tolist()}) or [0]
+    place = {role: i for i, role in enumerate(roles)}
+    edges = tuple((place[a], place[b]) for a, b in pairs.tolist())
+    where = neighbourhood_layout(
+        len(roles), np.array(edges, dtype=int).reshape(-1, 2), [place[r] for r in prototype.roots]
+    )
+    colours, labels = zip(*(_role_looks(request, prototype, role) for role in roles), strict=True)
+    named = labels if _molecules(request) else tuple(
+        label if role in cut.nodes else "" for role, label in zip(roles, labels, strict=True)
+    )  # fmt: skip
+    picture = Picture(
+        nodes=tuple(roles),
+        x=tuple(where[:, 0].round(1).tolist()),
+        y=tuple(where[:, 1].round(1).tolist()),
+        colours=colours,
+        labels=named,
+        tips=tuple(_role_tip(prototype, role, label) for role, label in zip(roles, labels, strict=True)),
+        edges=edges,
+        targets=tuple(place[role] for role in prototype.roots),
+        bonds=(1,) * len(edges) if _molecules(request) else (),
+    )
+    position = {tuple(pair): i for i, pair in enumerate(pairs.tolist())}
+    panel = Panel(
+        name="prototype",
+        title="",
+        weights=tuple(prototype.agreement[a, b].round(3).item() for a, b in pairs.tolist()),
+        kept=tuple(position[edge] for edge in cut.edges if edge in position),
+        kept_nodes=tuple(place[role] for role in cut.nodes if role in place),
+    )
+    return picture, panel
+
+
+def _molecules(request: ClassRequest) -> bool:
+    whole = data(request.dataset)
+    return isinstance(whole, GraphSet) and is_molecule(whole[0])
+
+
+def _role_looks(request: ClassRequest, prototype: Prototype, role: int) -> tuple[str, str]:
+    """Colour and label of a role: the element or the predicted class that most members have there."""
+    graphs = [(member, member.nodes[role]) for member in prototype.members if member.nodes[role] is not None]
+    if not graphs:
+        return QUIET, ""
+    if _molecules(request):
+        elements = [data(request.dataset)[member.target.index].node_name(node) for member, node in graphs]
+        element = max(set(elements), key=elements.count)
+        return ELEMENTS.get(element, QUIET), element
+    if isinstance(data(request.dataset), Graph) and network(request.dataset, request.model).spec.task == "node":
+        said = all_predictions(request.dataset, request.model).predicted[[node for _, node in graphs]].tolist()
+        label = max(set(said), key=said.count)
+        return class_colours(request.dataset)[label], data(request.dataset).class_names[label]
+    return QUIET, ""
+
+
+def _role_tip(prototype: Prototype, role: int, label: str) -> str:
+    first = "the target" if role in prototype.roots else f"role {role}"
+    share = f"{100 * prototype.presence[role]:.0f} % of the members have it"
+    return "\n".join([first, *([f"mostly {label}"] if label else []), share])
+
+
+def member_cards(request: ClassRequest, prototype: Prototype) -> tuple[Thumbnail, ...]:
+    """The members as small pictures in the prototype's places, those least like it first."""
+    picture, _ = prototype_picture(request, prototype)
+    where = {role: (picture.x[i], picture.y[i]) for i, role in enumerate(picture.nodes)}
+    cards = []
+    for place, member in enumerate(prototype.outliers):
+        note = f"{100 * (1 - member.distance):.0f} % like it"
+        name = target_name(request.one(_place(member.target)))
+        cards.append(Thumbnail(place, name, note, thumbnail(*_member_picture(request, member, where))))
+    return tuple(cards)
+
+
+def member_address(request: ClassRequest, prototype: Prototype, place: int) -> dict[str, str]:
+    """What the Explain page's address must say to open a member."""
+    target = prototype.outliers[place].target
+    where = {"source": target.source, "head": target.head} if isinstance(target, xc.Link) else {
+        "node" if isinstance(target, xc.Node) else "graph": _place(target)
+    }  # fmt: skip
+    config = {"k_m": request.config.k_m, "k_m_unit": request.config.k_m_unit}
+    # the browser's way back leads to the same address on the Prototypes page, which needs the class
+    back = {"label": request.label, "instances": request.instances}
+    values = {"dataset": request.dataset, "model": request.model, **where, **config, **back}
+    return {key: str(value) for key, value in values.items()}
+
+
+def _place(target: xc.Node | xc.WholeGraph | xc.Link) -> int | tuple[int, int]:
+    if isinstance(target, xc.Link):
+        return target.source, target.head
+    return target.node if isinstance(target, xc.Node) else target.index
+
+
+def _member_picture(request: ClassRequest, member, where: dict[int, tuple[float, float]]) -> tuple[Picture, Panel]:
+    """A member with its nodes where their roles are; nodes without a role hang beside their neighbours."""
+    at = {node: where[role] for role, node in enumerate(member.nodes) if node is not None and role in where}
+    for _ in range(len(member.edges)):
+        for a, b in member.edges:
+            for known, new in ((a, b), (b, a)):
+                if known in at and new not in at:
+                    turn = 2.4 * len(at)  # radians: strays of one node fan out instead of lying on each other
+                    at[new] = (at[known][0] + STRAY * np.cos(turn), at[known][1] + STRAY * np.sin(turn))
+    nodes = sorted(at)
+    place = {node: i for i, node in enumerate(nodes)}
+    edges = [(a, b) for a, b in member.edges if a in place and b in place]
+    graph = data(request.dataset)[member.target.index] if isinstance(data(request.dataset), GraphSet) else None
+    molecules = _molecules(request)
+    names = [graph.node_name(node) if molecules else "" for node in nodes]
+    colours = tuple(ELEMENTS.get(name, QUIET) for name in names)
+    if graph is None and network(request.dataset, request.model).spec.task == "node":
+        said = all_predictions(request.dataset, request.model).predicted
+        colours = tuple(class_colours(request.dataset)[said[node]] for node in nodes)
+    picture = Picture(
+        nodes=tuple(nodes),
+        x=tuple(round(float(at[node][0]), 1) for node in nodes),
+        y=tuple(round(float(at[node][1]), 1) for node in nodes),
+        colours=colours,
+        labels=tuple(names),
+        tips=("",) * len(nodes),
+        edges=tuple((place[a], place[b]) for a, b in edges),
+        targets=tuple(place[root] for root in member.explanation.roots if root in place),
+        bonds=(1,) * len(edges) if molecules else (),
+    )
+    extra = set(member.extra)
+    shared = tuple(i for i, edge in enumerate(edges) if edge not in extra)
+    ends = tuple(sorted({end for i in shared for end in picture.edges[i]}))
+    return picture, Panel("member", "", weights=(1.0,) * len(edges), kept=shared, kept_nodes=ends)

@@ -1,0 +1,55 @@
+"""Everything that decides what the Explain page shows, and the link that opens it again."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from dashboard.schema import ExplainConfig, Request
+from dashboard.state.names import (
+    CLASS,
+    COLOUR,
+    DATASET,
+    EVERYTHING,
+    HEAD,
+    LAYOUT,
+    METHODS,
+    MODEL,
+    NO_METHOD,
+    SHOWN,
+    SHOWN_AS,
+    SOURCE,
+    VIEW,
+)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Everything that decides what the Explain page shows."""
+
+    request: Request
+    methods: tuple[str, ...]  # beside the main picture
+    colour: str
+    view: str
+    layout: str
+    everything: bool
+
+
+def link(choice: Choice) -> str:
+    """A link that opens the same picture, whatever the defaults are then."""
+    request = choice.request
+    values = {DATASET: request.dataset, MODEL: request.model, **_target_values(request), CLASS: request.target_class}
+    values |= {
+        name: value for name, value in request.config.to_dict().items() if value != getattr(ExplainConfig(), name)
+    }
+    values |= {name: getattr(request.config, name) for name in ("k_m", "k_m_unit", "k_f")}
+    values |= {METHODS: ",".join(choice.methods) or NO_METHOD, EVERYTHING: choice.everything}
+    values |= {SHOWN: next(name for name, method in SHOWN_AS.items() if method == request.method)}
+    values |= {COLOUR: choice.colour, VIEW: choice.view, LAYOUT: choice.layout}
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(values)}"
+
+
+def _target_values(request: Request) -> dict:
+    if request.kind == "link":
+        return {SOURCE: request.place[0], HEAD: request.place[1]}
+    return {request.kind: request.place}

@@ -1,0 +1,19 @@
+"""The names of query parameters, which are the keys of their widgets too, and the values that some of them take."""
+
+from dashboard.schema import MASK, PAPER, VERIFIED
+
+DATASET = "dataset"  # key of the selector and name in the address
+MODEL, NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS = "model", "node", "graph", "source", "head", "smiles", "class"
+LABEL, INSTANCES = "label", "instances"
+SHOWN = "shown"
+SHOWN_AS = {"verified": VERIFIED, "mask": MASK}  # what the address calls the method of the main picture
+K_M, K_M_AUTO = "k_m", "k_m_auto"
+# Settings that say nothing of the mask: touching them leaves what is shown as it is. All others show the mask.
+BESIDE_THE_MASK = (K_M, "k_m_unit", "k_f", "connected", "refine", "feature_fill", "max_edges")
+METHODS, COLOUR, VIEW, LAYOUT, EVERYTHING = "methods", "colour", "view", "layout", "everything"
+VIEWS = ("neighbourhood", "whole data set")
+LAYOUTS = ("graph", "embedding", "gallery")
+SHOWN_FIRST = (PAPER, "gradient", "attention")
+NO_METHOD = "none"  # a choice too, which an empty value could not tell from none made
+MOST_INSTANCES, USUAL_INSTANCES = 200, 10
+OF_TARGET = (NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS, LABEL)

@@ -1,0 +1,96 @@
+"""The settings of an explanation and which methods are shown, to and from the address; a bad value stays at its default."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import Field, fields
+
+import streamlit as st
+
+from dashboard.first_look import first_look
+from dashboard.schema import AUTO, ExplainConfig
+from dashboard.state.names import BESIDE_THE_MASK, K_M, K_M_AUTO, METHODS, NO_METHOD, SHOWN, SHOWN_AS, SHOWN_FIRST
+from dashboard.state.query import address, change, offer, one_of, write
+from dashboard.view.plain_text import shortened
+
+
+def default_config(dataset: str) -> ExplainConfig:
+    return ExplainConfig(k_m_unit=first_look(dataset).unit)
+
+
+def config_from_address(dataset: str, complain: Callable[[str], None]) -> ExplainConfig:
+    """The settings in the address, each checked by the config's own rule; a bad one stays at its default."""
+    values = default_config(dataset).to_dict()
+    for setting in fields(ExplainConfig):
+        asked = address(setting.name)
+        if asked is None:
+            continue
+        try:
+            value = _parsed(asked, _kind(setting, asked))
+            ExplainConfig(**{setting.name: value})
+            values[setting.name] = value
+        except ValueError as error:
+            complain(f"{error}; this is {values[setting.name]}")
+    return ExplainConfig(**values)
+
+
+def _kind(setting: Field, text: str) -> type:
+    """A setting that may be "auto" is a number unless that word is there."""
+    number = setting.metadata["auto"] and text != AUTO
+    return int if number else type(setting.default)
+
+
+def _parsed(text: str, kind: type):
+    if kind is bool:
+        return {"True": True, "False": False}.get(text, shortened(text))
+    if kind is str:
+        return shortened(text)
+    try:
+        return kind(text)
+    except ValueError:
+        return shortened(text)  # the config's own rule will say what is wrong with it
+
+
+def setting_taken(name: str) -> None:
+    """Called by a setting's widget: one that changes the mask shows the mask, which is what it speaks of."""
+    shown = {} if name in BESIDE_THE_MASK else {SHOWN: "mask"}
+    change((), {name: st.session_state[name], **shown})
+
+
+def auto_taken(size: int) -> None:
+    """Called by the toggle beside K_M: the size is found, or stays at what was found."""
+    write(K_M, AUTO if st.session_state[K_M_AUTO] else size)
+
+
+def as_in_the_paper(dataset: str) -> None:
+    """Every setting as published, and the mask that is learnt so."""
+    default, paper = default_config(dataset), ExplainConfig.paper().to_dict()
+    changed = {name: value for name, value in paper.items() if value != getattr(default, name)}
+    change(tuple(paper), {**changed, SHOWN: "mask"})
+
+
+def reset(*names: str) -> None:
+    change(names, {})
+
+
+def setting_names() -> list[str]:
+    return [setting.name for setting in fields(ExplainConfig)]
+
+
+def method_from_address(complain: Callable[[str], None]) -> str:
+    """What the main picture shows: the verified explanation, or the mask it started from."""
+    return SHOWN_AS[one_of(SHOWN, tuple(SHOWN_AS), "verified", complain)]
+
+
+def methods_from_address(possible: Sequence[str], complain: Callable[[str], None]) -> tuple[str, ...]:
+    """The methods beside the main picture, in the order of the registry."""
+    asked = address(METHODS)
+    wanted = SHOWN_FIRST if asked is None else asked.split(",")
+    if asked is not None and (unknown := set(wanted) - {*possible, NO_METHOD}):
+        complain(f"methods must be some of {', '.join(possible)} (got “{shortened(','.join(sorted(unknown)))}”)")
+    chosen = [name for name in possible if name in wanted and name not in SHOWN_AS.values()]
+    offer(METHODS, chosen)
+    return tuple(chosen)
+
+
+def methods_to_address() -> None:
+    """No method at all is a choice too, and must not be taken for none made."""
+    write(METHODS, st.session_state[METHODS] or NO_METHOD)

@@ -1,0 +1,239 @@
+"""What an explanation says, in words a student knows, with the paper's symbols beside them."""
+
+from collections.abc import Sequence
+
+from dashboard.schema import (
+    CARRIES,
+    DEFAULT,
+    MASK,
+    MOSTLY,
+    NOT_ENOUGH,
+    Agreement,
+    Explanation,
+    Scores,
+    TargetFacts,
+    Trust,
+    Verdict,
+)
+
+METHODS = {
+    "verified": "Verified",
+    "gnnexplainer": "GNNExplainer mask",
+    "paper": "As in the paper",
+    "gradient": "Gradient",
+    "integrated_gradients": "Integrated gradients",
+    "attention": "GAT attention",
+    "occlusion": "Occlusion",
+    "random": "Random",
+    "proximity": "Nearest first",
+}
+ABOUT = {
+    "verified": "The best of several proposals, each checked by asking the network about it.",
+    "gnnexplainer": "A mask learnt so that the few edges it keeps carry the prediction, with your own weights.",
+    "paper": "The mask with the settings of the paper of 2019.",
+    "gradient": "How strongly the loss reacts to each edge.",
+    "integrated_gradients": "The gradient, summed on the way from no edges to all.",
+    "attention": "How much the data set's attention network listens along each edge.",
+    "occlusion": "How much the prediction drops when one edge is taken away.",
+    "random": "Chance: what a method must beat.",
+    "proximity": "The nearest edges first, without asking the network.",
+}
+WINNERS = {  # where a subgraph came from, by the core's name of the proposal
+    "mask": "the learnt mask",
+    "mask, necessity 0": "a mask that only has to be enough",
+    "mask, necessity 10": "a mask that has to be needed most of all",
+    "occlusion": "occlusion",
+    "integrated gradients": "integrated gradients",
+    "gradient": "gradients",
+    "growth": "growing it edge by edge",
+}
+LEVELS = {  # the icon of each level, a name from Material Symbols, and its colour
+    CARRIES: ("check_circle", "green"),
+    MOSTLY: ("contrast", "orange"),
+    NOT_ENOUGH: ("help", "red"),
+    DEFAULT: ("block", "gray"),
+}
+TIED = 1e-3  # features whose weights differ by less weigh the same
+LABELS = {
+    "k_m": "Size of the explanation, K_M",
+    "k_m_unit": "K_M counts",
+    "k_f": "Features kept, K_F",
+    "connected": "One connected part",
+    "refine": "Exchange edges while it gets better",
+    "necessity": "Needed (necessity)",
+    "size": "Fewer edges (size)",
+    "size_start": "Size weight at the start",
+    "entropy": "All or nothing (entropy)",
+    "feat_size": "Fewer features (size)",
+    "feat_entropy": "Features all or nothing (entropy)",
+    "laplacian": "Neighbours alike (Laplacian)",
+    "steps": "Steps",
+    "learning_rate": "Learning rate",
+    "temperature": "Temperature",
+    "start": "Where every edge starts",
+    "seeds": "Runs averaged (seeds)",
+    "seed": "Seed",
+    "features": "Features are weighed",
+    "feature_fill": "A hidden feature becomes",
+    "feature_mask": "Feature mask",
+    "readout": "Nodes without edges",
+    "direction": "Directions of an edge",
+    "max_edges": "Largest neighbourhood",
+}
+TERMS = {
+    "prediction": "prediction",
+    "necessity": "needed",
+    "size": "edges",
+    "entropy": "entropy",
+    "feat_size": "features",
+    "feat_entropy": "feature entropy",
+    "laplacian": "Laplacian",
+}
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f}\u00a0%"  # never parted at the end of a line
+
+
+def counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def seconds(value: float) -> str:
+    return f"{1000 * value:.0f} ms" if value < 1 else f"{value:.1f} s"
+
+
+def _signed(value: float) -> str:
+    """Two decimals with a true minus sign, and no minus zero."""
+    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
+
+
+def score_lines(scores: Scores) -> tuple[str, ...]:
+    """The figures under a panel's title."""
+    judged = scores.judged
+    first = [] if scores.auc is None else [f"edge AUC {scores.auc:.2f}"]
+    first += [f"fidelity+ {_signed(judged.fidelity_plus)}", f"fidelity− {_signed(judged.fidelity_minus)}"]
+    second = [f"sparsity {percent(judged.sparsity)}", seconds(scores.seconds)]
+    return " · ".join(first), " · ".join(second)
+
+
+def whole_of(kind: str) -> str:
+    """What an explanation is a part of."""
+    return "the whole neighbourhood" if kind in ("node", "link") else "the whole graph"
+
+
+def asks_for_another(facts: TargetFacts) -> bool:
+    """Whether the question is about a class that the network does not predict."""
+    return facts.explained not in (None, facts.predicted)
+
+
+def kept_part(count: int, unit: str) -> tuple[str, str, bool]:
+    """What is kept, as the subject of a sentence; the word that stands for it afterwards; whether it is one thing."""
+    if count == 1:
+        return f"This one {unit.removesuffix('s')}", "it", True
+    return f"These {count:,} {unit}", "them", False
+
+
+def verdict(facts: TargetFacts, said: Verdict, count: int, unit: str, kind: str) -> str:
+    """What the network says of the kept part alone and without it; `count` nodes or edges are kept."""
+    name = facts.class_names[facts.predicted if facts.explained is None else facts.explained]
+    if said.level == DEFAULT:
+        return (
+            f"The network says “{name}” without any edge too ({percent(said.empty)}): "
+            "nothing in the graph needs explaining."
+        )
+    part, them, single = kept_part(count, unit)
+    alone, full = percent(said.alone), percent(said.full)
+    whole = f"where {whole_of(kind)} gives {full}"
+    left = f"Without {them} {percent(said.without)} are left."
+    if not said.keeps_class:
+        gives = f"{'does' if single else 'do'} not give “{name}”{' either' if asks_for_another(facts) else ''}"
+        return f"{part} alone {gives}: {alone}, {whole}. {left}"
+    only = "only " if said.level == NOT_ENOUGH else ""
+    gives = "gives" if single else "give"
+    return f"{part} alone {gives} “{name}”: {only}{alone}, {whole}. {left}"
+
+
+def found_by(explanation: Explanation) -> str:
+    """Where the subgraph that is shown came from."""
+    if explanation.method == MASK or explanation.verdict is None:
+        return "the heaviest edges of the mask"
+    winner = explanation.verdict.winner
+    exchanged = ", then edges exchanged" if explanation.config.refine else ""
+    return f"found by {WINNERS.get(winner, winner)}{exchanged}"
+
+
+def beware(facts: TargetFacts, said: Verdict, trust: Trust) -> list[str]:
+    """What a careful reader should know: a class that needs no edge, or a motif that is not enough."""
+    asked = facts.predicted if facts.explained is None else facts.explained
+    name, found = facts.class_names[asked], []
+    if trust.empty_class == asked and said.level != DEFAULT:
+        found.append(
+            f"Without any edge the network says “{name}” as well ({percent(said.empty)}): "
+            "edges only add to what it says by default."
+        )
+    if trust.motif_class is not None and trust.motif_class != asked:
+        found.append(
+            f"The dashed part by itself makes the network say “{facts.class_names[trust.motif_class]}”, not “{name}”: "
+            "it looks at more than that, and so does a faithful explanation."
+        )
+    return found
+
+
+def agreement_badge(found: Agreement, drawn: int) -> tuple[str, str]:
+    """A word and a sentence on how much the starts agree; so many of the edges on which they differ are drawn."""
+    word = "stable" if found.share >= 0.9 else "mostly stable" if found.share >= 0.7 else "unstable"
+    agree = f"{word.capitalize()}: {found.starts} runs from other starts share {percent(found.share)} of their edges."
+    count = len(found.unstable)
+    if drawn < count:
+        return word, f"{agree} They differ on {counted(count, 'edge')}; those that are drawn are dotted."
+    if count == 1:
+        return word, f"{agree} The one on which they differ is dotted."
+    return word, f"{agree} The {count} on which they differ are dotted." if count else agree
+
+
+def features_caption(weights: Sequence[float], k_f: int, absent: bool) -> str:
+    """How to read the chart of features, and whether others weigh as much as the last one that is kept."""
+    ranked = sorted(weights, reverse=True)
+    said = "Dots mark the features each method keeps (K_F). Every row is scaled to its largest weight."
+    if absent:
+        said += " Hollow: in none of the kept nodes; its absence matters."
+    if len(ranked) <= k_f:
+        return said
+    last = ranked[k_f - 1]
+    telling = sum(weight >= TIED for weight in ranked)
+    if last < TIED:
+        which = "none" if not telling else "only the first" if telling == 1 else f"only the first {telling}"
+        return f"{said} On the kept part {which} {'makes' if telling < 2 else 'make'} a difference when hidden."
+    others = sum(abs(weight - last) < TIED for weight in ranked[k_f:])
+    if not others:
+        return said
+    return f"{said} {counted(others, 'other')} {'weighs' if others == 1 else 'weigh'} the same as the last one kept."
+
+
+def how_to_read(facts: TargetFacts, shown: Explanation, has_truth: bool, molecule: bool) -> str:
+    """One sentence for somebody who sees the picture for the first time; it claims no more than the verdict does."""
+    parts = "bonds" if molecule else "edges"
+    truth = " Dashed: groups known to do harm." if molecule else " Dashed: the planted answer."
+    why = "are the part that is kept"
+    if shown.method == MASK:
+        why = "are what the mask keeps"
+    elif shown.verdict.level in (CARRIES, MOSTLY):
+        why = "are what the prediction rests on"
+    if asks_for_another(facts) and shown.method != MASK:
+        why = f"speak most for “{facts.class_names[facts.explained]}”"
+    return f"Thick blue {parts} {why} (G_S); the rest is faint.{truth if has_truth else ''}"
+
+
+def shown_part(shown: int, of: int, kind: str) -> str:
+    """How much of a neighbourhood, or of a whole graph, is drawn."""
+    if shown == of:
+        return counted(of, "node")
+    return f"the {'nearest' if kind in ('node', 'link') else 'best joined'} {shown:,} of {of:,} nodes"
+
+
+def sentences(facts: TargetFacts, remarks: Sequence[str]) -> list[str]:
+    """The explanation in a few sentences, for a page that stands alone."""
+    truth = "" if facts.truth is None else f"; true: “{facts.class_names[facts.truth]}”"
+    said = f"Predicted “{facts.class_names[facts.predicted]}” ({percent(facts.probabilities[facts.predicted])}){truth}."
+    return [said, *remarks]

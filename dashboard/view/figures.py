@@ -1,0 +1,225 @@
+"""Plotly figures from plain data; no st here."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from dashboard.view.palette import OKABE_ITO, QUIET, WEIGHTS
+from dashboard.view.plain_text import for_plotly, shortened
+
+FONT = 14
+INK, CHALK = "#1F2328", "#FFFFFF"
+STILL = {"displayModeBar": False}  # config of figures there is nothing to zoom into
+
+
+class AccuracyRow(NamedTuple):
+    """One model; shares of one, None where there is nothing to compare with."""
+
+    title: str
+    test: float
+    fresh: float | None
+    majority: float | None
+
+
+class FeatureRow(NamedTuple):
+    """One method's weight for every feature that is shown, and which ones it keeps. Sets hold places in the columns."""
+
+    title: str
+    weights: Sequence[float]
+    kept: frozenset[int]
+    absent: frozenset[int] = frozenset()  # of them: in none of the kept nodes
+
+
+def class_balance(counts: Sequence[tuple[str, int]]) -> go.Figure:
+    """How many examples each class has."""
+    total = sum(count for _, count in counts)
+    names = [for_plotly(shortened(name, 28)) for name, _ in counts]
+    figure = go.Figure(
+        go.Bar(
+            x=[count for _, count in counts],
+            y=names,
+            orientation="h",
+            marker_color=OKABE_ITO[0],
+            text=[f"{count:,}  ({100 * count / total:.1f} %)" for _, count in counts],
+            textposition="outside",
+            textfont_size=FONT,
+            cliponaxis=False,
+            hoverinfo="skip",
+        )
+    )
+    figure.update_xaxes(visible=False, range=[0, max(count for _, count in counts)], fixedrange=True)
+    return _calm(figure, height=24 + 34 * len(counts), right=105)
+
+
+def accuracies(rows: Sequence[AccuracyRow], measured: str = "test accuracy") -> go.Figure:
+    """Each model's accuracy and the score of guessing beside it; shapes differ as well as colours."""
+    names = [for_plotly(shortened(row.title, 28)) for row in rows]
+    figure = go.Figure()
+    _add_stems(figure, names, rows)
+    _add_marks(figure, "guessing", names, [row.majority for row in rows], "line-ns-open", QUIET)
+    _add_marks(figure, "fresh graph", names, [row.fresh for row in rows], "diamond-open", OKABE_ITO[1])
+    _add_marks(figure, measured, names, [row.test for row in rows], "circle", OKABE_ITO[0])
+    _add_numbers(figure, names, rows)
+    figure.update_xaxes(
+        range=[0, 102], ticksuffix=" %", dtick=25, tickangle=0, fixedrange=True, zeroline=False, tickfont_size=FONT - 1
+    )
+    figure.update_layout(
+        showlegend=True,
+        legend={"orientation": "h", "maxheight": 200, "y": 1, "yanchor": "bottom", "x": 0, "traceorder": "reversed"},
+        legend_font_size=FONT,
+    )
+    return _calm(figure, height=120 + 38 * len(rows), right=68, top=40)
+
+
+def features(rows: Sequence[FeatureRow], names: Sequence[str], *, dark: bool = False) -> go.Figure:
+    """Methods by features: how much each method makes of each feature; a dot marks the K_F it keeps, a hollow one those
+    that matter by being absent.
+
+    Every row is scaled to its largest weight, because the methods have different units.
+    """
+    titles = [for_plotly(row.title) for row in rows]
+    columns = [for_plotly(shortened(name, 18)) for name in names]
+    scaled = [[weight / max(max(row.weights, default=0.0), 1e-12) for weight in row.weights] for row in rows]
+    places = list(range(len(columns)))
+    figure = go.Figure(
+        go.Heatmap(
+            z=scaled,
+            x=places,
+            y=titles,
+            customdata=[
+                [[for_plotly(name), weight] for name, weight in zip(names, row.weights, strict=True)] for row in rows
+            ],
+            colorscale=[[0, "rgba(86,180,233,0.06)"], [1, WEIGHTS]],
+            zmin=0,
+            zmax=1,
+            showscale=False,
+            xgap=2,
+            ygap=4,
+            hovertemplate="%{y}<br>%{customdata[0]}: %{customdata[1]:.3g}<extra></extra>",
+        )
+    )
+    present, absent = [row.kept - row.absent for row in rows], [row.kept & row.absent for row in rows]
+    mark, rim = (CHALK, INK) if dark else (INK, CHALK)
+    looks = {"size": 9, "color": mark}
+    full = looks | {"symbol": "circle", "line": {"width": 2, "color": rim}}
+    hollow = looks | {"symbol": "circle-open", "line": {"width": 2.5, "color": mark}}
+    for marker, chosen in ((full, present), (hollow, absent)):
+        figure.add_scatter(
+            x=[place for some in chosen for place in sorted(some)],
+            y=[title for title, some in zip(titles, chosen, strict=True) for _ in some],
+            mode="markers",
+            marker=marker,
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    figure.update_xaxes(
+        tickvals=places, ticktext=columns, tickangle=-60, fixedrange=True, showgrid=False, zeroline=False, side="bottom"
+    )
+    return _calm(figure, height=96 + 40 * len(rows), right=8)
+
+
+def over_size(
+    curve: Sequence[tuple[int, float, float]], chosen: int, whole: float, label: str, part_of: str
+) -> go.Figure:
+    """What every K_M would give: the probability from the kept part alone, quieter what is left without it.
+
+    The curve holds (size, alone, without).
+    """
+    sizes, alone, without = (list(column) for column in zip(*curve, strict=True))
+    at = dict(zip(sizes, alone, strict=True)).get(chosen)
+    named = for_plotly(shortened(label, 24))
+    figure = go.Figure()
+    figure.add_hline(y=100 * whole, line={"color": QUIET, "dash": "dash", "width": 1.5})
+    figure.add_scatter(
+        x=sizes,
+        y=[100 * share for share in without],
+        mode="lines",
+        line={"color": QUIET, "width": 1.5},
+        hovertemplate=f"without: %{{y:.1f}} % {named}<extra></extra>",
+        showlegend=False,
+    )
+    figure.add_scatter(
+        x=sizes,
+        y=[100 * share for share in alone],
+        mode="lines+markers",
+        line={"color": WEIGHTS, "width": 2.5},
+        marker={"size": 5},
+        hovertemplate=f"K_M = %{{x}}: %{{y:.1f}} % {named}<extra></extra>",
+        showlegend=False,
+    )
+    if at is not None:
+        figure.add_scatter(
+            x=[chosen],
+            y=[100 * at],
+            mode="markers",
+            marker={"symbol": "circle-open", "size": 15, "line": {"width": 3}, "color": WEIGHTS},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    figure.add_annotation(
+        x=1, xref="paper", y=100 * whole, text=part_of, showarrow=False, xanchor="right", yanchor="bottom",
+        font={"color": QUIET, "size": FONT - 2},
+    )  # fmt: skip
+    figure.update_xaxes(title="K_M", fixedrange=True, showgrid=False, zeroline=False)
+    _calm(figure, height=230, right=12, top=20)
+    figure.update_yaxes(autorange=False, range=[-3, 108], ticksuffix=" %", showgrid=True, dtick=25, zeroline=False)
+    return figure
+
+
+def _add_stems(figure: go.Figure, names: list[str], rows: Sequence[AccuracyRow]) -> None:
+    """What a model gains over guessing, as a line; None lifts the pen between rows."""
+    ends = [(name, row) for name, row in zip(names, rows, strict=True) if row.majority is not None]
+    figure.add_scatter(
+        x=[x for _, row in ends for x in (100 * row.majority, 100 * row.test, None)],
+        y=[y for name, _ in ends for y in (name, name, None)],
+        mode="lines",
+        line={"color": QUIET, "width": 1.5},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _add_marks(figure: go.Figure, label: str, names: list[str], shares: list, symbol: str, colour: str) -> None:
+    known = [(100 * share, name) for share, name in zip(shares, names, strict=True) if share is not None]
+    if known:
+        figure.add_scatter(
+            x=[x for x, _ in known],
+            y=[name for _, name in known],
+            mode="markers",
+            cliponaxis=False,
+            name=label,
+            marker={"symbol": symbol, "color": colour, "size": 12, "line": {"width": 2.5, "color": colour}},
+            hovertemplate=f"{label}: %{{x:.1f}} %<extra></extra>",
+        )
+
+
+def _add_numbers(figure: go.Figure, names: list[str], rows: Sequence[AccuracyRow]) -> None:
+    """The accuracies in one column on the right, where no mark can lie on them."""
+    figure.add_scatter(
+        x=[102] * len(rows),
+        y=names,
+        mode="text",
+        text=[f"\u2002{100 * row.test:.1f} %" for row in rows],
+        textposition="middle right",
+        cliponaxis=False,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _calm(figure: go.Figure, height: int, right: int, top: int = 8) -> go.Figure:
+    """First row on top, nothing to drag, no frame; on the right as many pixels as the numbers there need."""
+    figure.update_yaxes(
+        autorange="reversed", fixedrange=True, showgrid=False, ticks="", automargin=True, tickfont_size=FONT, title=""
+    )
+    figure.update_layout(
+        height=height,
+        font_size=FONT,
+        margin={"l": 8, "r": right, "t": top, "b": 8},
+        bargap=0.35,
+        dragmode=False,
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+    )
+    return figure

@@ -1,0 +1,1 @@
+"""The parts a page is put together from; a part draws, and asks `services` for what it draws."""

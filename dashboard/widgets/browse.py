@@ -1,0 +1,124 @@
+"""The whole data set to choose from: a map, a gallery of small pictures, or a list of links."""
+
+from functools import partial
+
+import streamlit as st
+
+from dashboard import services, state
+from dashboard.widgets.graph_view import gallery_view, map_view
+
+LAYOUT_TITLES = {"graph": "Drawn graph", "embedding": "What the network sees", "gallery": "Gallery"}
+LAYOUT_HELP = (
+    "The drawn graph, small pictures, or the network's own view: nodes or graphs it treats alike lie close together "
+    "(the first two principal components of its embeddings)."
+)
+JOINED = ("all pairs", "joined", "not joined")
+RIGHT = {"right and wrong": None, "right": True, "wrong": False}
+ALL = -1  # classes; Streamlit takes None for nothing chosen
+
+
+def browse(card: services.Card, choice: state.Choice, height: int) -> None:
+    """One way to see everything at once, and to click in it."""
+    if card.task == "link":
+        show_links(card, height)
+        return
+    layouts = ("graph", "embedding") if card.task == "node" else ("gallery", "embedding")
+    layout = choice.layout if choice.layout in layouts else layouts[0]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        state.offer(state.LAYOUT, layout)
+        st.segmented_control(
+            "Map",
+            layouts,
+            format_func=LAYOUT_TITLES.get,
+            key=state.LAYOUT,
+            on_change=state.taken,
+            args=(state.LAYOUT,),
+            required=True,
+            label_visibility="collapsed",
+            help=LAYOUT_HELP,
+        )
+        sieve = choose_sieve(card) if layout == "gallery" else None
+    if sieve:
+        show_gallery(card, choice, sieve, height)
+        return
+    with st.spinner("Drawing the map", show_time=True):
+        points = services.points(card.dataset, card.model, layout, choice.colour)
+    place = choice.request.place
+    map_view(
+        "map",
+        points,
+        selected=(place,) if isinstance(place, int) else (),
+        height=height - 60,
+        on_click=partial(state.clicked, "map", card),
+    )
+
+
+def show_gallery(card: services.Card, choice: state.Choice, sieve: services.Sieve, height: int) -> None:
+    with st.spinner("Asking the network about every graph", show_time=True):
+        found = services.sifted(card.dataset, card.model, sieve)
+    if not len(found):
+        st.info("No graph passes this filter; widen it.")
+        return
+    last = (len(found) - 1) // services.PER_PAGE
+    page = state.gallery_page(last)
+    with st.spinner("Drawing", show_time=True):
+        cards = services.gallery(card.dataset, card.model, found, page)
+    place = choice.request.place if choice.request.kind == "graph" else None
+    with st.container(height=height, border=False):  # beside the explanation, however many cards there are
+        gallery_view("gallery", cards, selected=place, on_click=partial(state.clicked, "gallery", card))
+    with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
+        st.button(
+            "", icon=":material/chevron_left:", key="back", disabled=page == 0, on_click=state.turn_page, args=(-1,)
+        )
+        st.caption(
+            f"{page * services.PER_PAGE + 1:,} to {min(len(found), (page + 1) * services.PER_PAGE):,} of {len(found):,}"
+        )
+        st.button(
+            "", icon=":material/chevron_right:", key="on", disabled=page == last, on_click=state.turn_page, args=(1,)
+        )
+
+
+def choose_sieve(card: services.Card) -> services.Sieve:
+    """Which graphs the gallery shows."""
+    sizes = services.sizes(card.dataset)
+    names = services.class_names(card.dataset)
+    smallest, largest = int(sizes.min()), max(int(sizes.max()), int(sizes.min()) + 1)
+    keys = {name: f"sieve_{name}_{card.dataset}" for name in ("class", "right", "nodes", "text")}
+    for name, default in (("class", ALL), ("right", next(iter(RIGHT))), ("nodes", (smallest, largest)), ("text", "")):
+        state.recall(keys[name], default)
+    changed = {"on_change": state.first_page}
+    with st.popover("Filter", icon=":material/filter_list:"):
+        classes = [ALL, *range(len(names))]
+        title = {ALL: "all", **dict(enumerate(names))}.get
+        label = st.selectbox("Class", classes, format_func=title, key=keys["class"], **changed)
+        right = st.selectbox("Prediction", list(RIGHT), key=keys["right"], **changed)
+        fewest, most = st.slider("Nodes", smallest, largest, key=keys["nodes"], **changed)
+        text = st.text_input("Name contains", key=keys["text"], max_chars=80, **changed)
+    return services.Sieve(None if label == ALL else label, RIGHT[right], fewest, most, text.strip())
+
+
+def show_links(card: services.Card, height: int) -> None:
+    """Pairs of nodes with the network's score; a click anywhere in a row explains it."""
+    with st.spinner("Scoring the pairs", show_time=True):
+        table = services.links(card.dataset, card.model)
+    kind = st.segmented_control(
+        "Pairs", JOINED, default=JOINED[0], required=True, key="pairs", label_visibility="collapsed"
+    )
+    if kind != JOINED[0]:
+        table = table[table["joined"] == (kind == "joined")]
+    pairs = list(zip(table["source"].tolist(), table["head"].tolist(), strict=True))
+    st.dataframe(
+        table[["one", "other", "joined", "score"]].assign(score=100 * table["score"]),
+        key=f"links_{kind}",
+        hide_index=True,
+        height=height - 60,
+        on_select=partial(state.row_chosen, f"links_{kind}", pairs),
+        selection_mode="single-cell",
+        column_config={
+            "one": st.column_config.TextColumn("One end", width=112),
+            "other": st.column_config.TextColumn("Other end", width=112),
+            "joined": st.column_config.CheckboxColumn("Joined", width=65),
+            "score": st.column_config.ProgressColumn("Score", min_value=0, max_value=100, format="%.1f %%", width=115),
+        },
+        alt="Pairs of nodes, whether they are joined, and the score the network gives",
+    )

@@ -1,0 +1,243 @@
+"""The sidebar of the Explain page: what is explained, and the settings of the explainer."""
+
+import random
+from collections.abc import Callable
+from dataclasses import MISSING, Field, fields
+
+import streamlit as st
+
+from dashboard import services, state
+from dashboard.view import model_text
+from dashboard.view.explanation_text import LABELS
+from dashboard.view.plain_text import sentence
+
+SETTINGS = {setting.name: setting for setting in fields(services.ExplainConfig)}
+REGULARISATION = ("necessity", "size", "entropy", "feat_size", "feat_entropy", "laplacian")
+RUN = ("steps", "learning_rate", "seeds", "seed", "features", "feature_fill", "direction")
+FINE = ("k_m_unit", "connected", "refine", "feature_mask", "readout", "size_start", "temperature", "start", "max_edges")
+BOXES = ("learning_rate", "seed", "max_edges")  # ranges too wide for a slider
+RANDOM_TITLES = {"all": "Any", "wrong": "A wrong one", "motif": "In a motif"}
+MOST_TYPED = 20_000  # letters; a longer text the browser would refuse without a word, a shorter one gets a sentence
+ASKED = {
+    "predicted": "why the predicted class",
+    "true": "what speaks for the true class",
+    "distribution": "why the whole prediction",
+}
+Complain = Callable[[str], None]
+
+
+def choose_dataset(infos: dict[str, services.DatasetInfo], complain: Complain) -> services.DatasetInfo:
+    missing = state.dataset_from_address(list(infos))
+    if missing is not None:
+        complain(f"there is no data set called “{missing[:40]}” here")
+    name = st.selectbox(
+        "Data set",
+        list(infos),
+        format_func=lambda name: infos[name].title,
+        key=state.DATASET,
+        on_change=state.dataset_to_address,
+    )
+    return infos[name]
+
+
+def choose_model(cards: list[services.Card], complain: Complain) -> services.Card:
+    card = state.model_from_address(cards, complain)
+    st.selectbox(
+        "Model",
+        [each.model for each in cards],
+        format_func=lambda model: model_text.model_title(next(each for each in cards if each.model == model)),
+        key=state.MODEL,
+        on_change=state.model_to_address,
+        help=f"{model_text.architecture(card)} Test accuracy {model_text.percent(card.test_accuracy)}.",
+    )
+    return card
+
+
+def choose_target(card: services.Card, complain: Complain) -> tuple[str, int | tuple[int, int] | str]:
+    """The node, graph, link or typed molecule to explain."""
+    count = services.places_in(card.dataset, card.model)
+    kind, place = state.target_from_address(card, count, complain)
+    if card.task == "link":
+        _choose_ends(card.dataset, place)
+        return kind, place
+    _choose_number(card, count, place if kind != "smiles" else None)
+    _choose_at_random(card)
+    if card.dataset in services.SMILES_DATASETS:
+        _type_molecule(place if kind == "smiles" else "")
+    return kind, place
+
+
+def _choose_number(card: services.Card, count: int, place: int | None) -> None:
+    name = {"node": state.NODE, "graph": state.GRAPH}[card.task]
+    state.offer(name, place)
+    st.number_input(
+        f"{card.task.capitalize()}, 0 to {count - 1:,}",
+        value=None,  # an emptied box is no choice, and not node 0
+        step=1,  # no range: the browser would mark a number outside it and say nothing, the address has a sentence for it
+        key=name,
+        on_change=state.number_typed,
+        args=(card, name),
+        placeholder="a typed molecule",
+    )
+
+
+def _choose_at_random(card: services.Card) -> None:
+    offered = [among for among in services.AMONG if among != "motif" or services.has_motifs(card.dataset)]
+    with st.container(horizontal=True, gap="small"):
+        for among in offered:
+            found = services.candidates(card.dataset, card.model, among).tolist()
+            st.button(
+                RANDOM_TITLES[among],
+                key=f"random_{among}",
+                on_click=state.choose_random,
+                args=(card, found, random.choice),
+                disabled=not found,
+                help=f"One of {len(found):,} at random",
+                icon=":material/casino:" if among == "all" else None,
+            )
+
+
+def _choose_ends(dataset: str, ends: tuple[int, int]) -> None:
+    names = services.node_names(dataset)
+    for name, title, end in ((state.SOURCE, "One end", ends[0]), (state.HEAD, "Other end", ends[1])):
+        state.offer(name, end)
+        st.selectbox(
+            title,
+            range(len(names)),
+            format_func=names.__getitem__,
+            key=name,
+            on_change=state.end_chosen,
+            args=(ends,),
+        )
+
+
+def _type_molecule(text: str) -> None:
+    state.offer(state.SMILES, text)
+    st.text_input(
+        "Or type a molecule (SMILES)",
+        key=state.SMILES,
+        placeholder="O=[N+]([O-])c1ccccc1",
+        on_change=state.typed,
+        max_chars=MOST_TYPED,
+        help="A molecule written as text; databases such as PubChem give it for every compound.",
+    )
+
+
+def choose_class(class_names: tuple[str, ...], complain: Complain) -> int | str:
+    """Which class the explanation is about."""
+    chosen = state.class_from_address(class_names, complain)
+    names = class_names or services.LINK_CLASSES
+    state.offer(state.CLASS, chosen)
+    st.selectbox(
+        "Question",
+        [*ASKED, *range(len(names))],
+        format_func=lambda asked: ASKED.get(asked) or f"what speaks for “{names[asked]}”",
+        key=state.CLASS,
+        on_change=state.taken,
+        args=(state.CLASS,),
+        help="Why this class, why not another, or what shapes the prediction as a whole.",
+    )
+    return chosen
+
+
+def choose_features_kept(request: services.Request, config: services.ExplainConfig) -> None:
+    if services.features_vary(request):
+        knob("k_f", config, state.default_config(request.dataset), services.num_features(request))
+
+
+def choose_size(k_m: int | str, largest: int | None, found: int | None) -> None:
+    """K_M. While it is "auto" the slider stands at the size that was `found`, and moving it makes it a number; with
+    nothing found yet there is only the toggle."""
+    setting, auto = SETTINGS[state.K_M], k_m == services.AUTO
+    shown = found if auto else k_m
+    state.offer(state.K_M_AUTO, auto)
+    if shown is not None:
+        _widget(setting, shown, largest)
+    usual = services.ExplainConfig.paper().k_m
+    st.toggle(
+        "Find the size (auto)",
+        key=state.K_M_AUTO,
+        on_change=state.auto_taken,
+        args=(usual if shown is None else shown,),
+        help="The smallest part that is nearly as good as any. Moving the slider chooses a size instead.",
+    )
+
+
+def choose_the_rest(dataset: str, config: services.ExplainConfig) -> None:
+    """The other knobs. Drawn late: there are many, they are folded away, and their values are in the address anyway."""
+    default = state.default_config(dataset)
+    st.button(
+        "As in the paper",
+        on_click=state.as_in_the_paper,
+        args=(dataset,),
+        icon=":material/article:",
+        width="stretch",
+        help="Every setting as published in 2019, and the mask that is learnt so.",
+    )
+    for title, names in (("Regularisation", REGULARISATION), ("How it runs", RUN), ("Finer points", FINE)):
+        with st.expander(title):
+            for name in names:
+                knob(name, config, default)
+    if any(getattr(config, name) != getattr(default, name) for name in SETTINGS):
+        st.button("Reset all settings", on_click=state.reset, args=(*SETTINGS, state.SHOWN), width="stretch")
+
+
+def knob(
+    name: str, config: services.ExplainConfig, default: services.ExplainConfig, largest: int | None = None
+) -> None:
+    """One setting with its help, its range, and a way back to its default."""
+    value = getattr(config, name)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        _widget(SETTINGS[name], value, largest)
+        if value != getattr(default, name):
+            st.button(
+                "",
+                icon=":material/restart_alt:",
+                key=f"reset_{name}",
+                on_click=state.reset,
+                args=(name,),
+                type="tertiary",
+                help=f"Back to {getattr(default, name)}",
+            )
+
+
+def _widget(setting: Field, value, largest: int | None) -> None:
+    assert setting.default is not MISSING
+    rule, name = setting.metadata, setting.name
+    common = {
+        "label": LABELS[name],
+        "key": name,
+        "on_change": state.setting_taken,
+        "args": (name,),
+        "help": rule["help"],
+    }
+    if rule["choices"]:
+        state.offer(name, value)
+        st.selectbox(**common, options=rule["choices"], format_func=lambda choice: choice.replace("_", " "))
+    elif isinstance(value, bool):
+        state.offer(name, value)
+        st.toggle(**common)
+    else:
+        _number_widget(name, value, rule, largest, common)
+
+
+def _number_widget(name: str, value, rule, largest: int | None, common: dict) -> None:
+    low, high = rule["low"], rule["high"] if largest is None else max(rule["low"] + 1, min(rule["high"], largest))
+    if name in BOXES:
+        state.offer(name, value)
+        step = None if isinstance(value, int) else 0.01
+        st.number_input(
+            **common, value=None, min_value=low, max_value=high, step=step, format=None if step is None else "%.4f"
+        )
+        return
+    state.offer(name, min(value, high))
+    step = 1 if isinstance(value, int) else 0.05 if high <= 5 else 0.1
+    finer = isinstance(value, float) and round(value, 2) != value  # the paper's 0.005 must not read as 0.01
+    st.slider(**common, min_value=low, max_value=high, step=step, format="%.3f" if finer else None)
+
+
+def show_complaints(complaints: list[str]) -> None:
+    """What a link asked for in vain, in one place that is always there, so that nothing below it moves."""
+    place = st.empty()
+    if complaints:
+        place.warning("  \n".join(sentence(each) for each in complaints), icon=":material/link_off:")

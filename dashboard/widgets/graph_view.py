@@ -1,0 +1,95 @@
+"""The clickable views: a network in panels, a map of a data set, a gallery. The only place that knows how they reach the page.
+
+Each view returns the data set's number that was clicked in this very run, else None. A click is an event and not a
+state: the same node clicked twice is two clicks, and the next rerun knows of none. A callback runs before the page does,
+and finds the number under the view's key as "clicked".
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.components.v1 import declare_component
+
+from dashboard.view import payload
+from dashboard.view.picture import Panel, Picture, Points, Thumbnail
+
+ASSETS = Path(__file__).parents[1] / "view" / "assets"
+
+
+# Inline, a script would be sent again with every change of its data; from a file the browser fetches it once.
+LOADER = """const view = import(new URL("component/{route}/{script}.js", document.baseURI));
+export default function render(args) {{
+  let end, ended = false;
+  view.then((module) => {{ if (!ended) end = module.default(args); }});
+  return () => {{ ended = true; end?.(); }};
+}}"""
+
+
+def _view(script: str) -> Callable[..., Any]:
+    """A component whose script is a file in the assets folder."""
+    style = (ASSETS / "view.css").read_text(encoding="utf-8")
+    loader = LOADER.format(route=f"{__name__}.assets", script=script)
+    return st.components.v2.component(
+        f"graph_view_{script}", html='<div class="graph-view"></div>', css=style, js=loader
+    )
+
+
+_network, _map, _gallery = _view("network"), _view("map"), _view("gallery")
+
+
+def network_view(
+    key: str,
+    picture: Picture,
+    panels: Sequence[Panel],
+    *,
+    group: str = "",
+    columns: int = 1,
+    height: int = 380,
+    clickable: bool = True,
+    on_click: Callable[[], None] | None = None,
+) -> int | None:
+    """Draws one graph, weighed in as many ways as there are panels; returns the node just clicked.
+
+    Panels share zoom, pan and hover, also with other views of the same `group` that show the same picture. `height` is
+    that of one canvas in pixels. The camera stays as it is until another picture is shown.
+    """
+    data = payload.network(key, picture, panels, group=group, columns=columns, height=height, clickable=clickable)
+    return _clicked(_network, key, data, on_click)
+
+
+def map_view(
+    key: str,
+    points: Points,
+    *,
+    selected: Sequence[int] = (),
+    height: int = 380,
+    on_click: Callable[[], None] | None = None,
+) -> int | None:
+    """Draws a data set as points, those `selected` (by their own numbers) with a ring; returns the point just clicked."""
+    return _clicked(_map, key, payload.points(key, points, selected=selected, height=height), on_click)
+
+
+def gallery_view(
+    key: str,
+    thumbnails: Sequence[Thumbnail],
+    *,
+    selected: int | None = None,
+    on_click: Callable[[], None] | None = None,
+) -> int | None:
+    """Shows small pictures as buttons, the `selected` one outlined; returns the one just clicked."""
+    return _clicked(_gallery, key, payload.gallery(key, thumbnails, selected=selected), on_click)
+
+
+def _clicked(view: Callable[..., Any], key: str, data: dict, on_click: Callable[[], None] | None) -> int | None:
+    declare_component("assets", path=ASSETS)  # draws nothing: it only opens the address the files are fetched from
+    # Streamlit reports an event only if something listens to it.
+    clicked = view(key=key, data=data, on_clicked_change=on_click or _nothing).get("clicked")
+    return (
+        clicked if isinstance(clicked, int) and not isinstance(clicked, bool) else None
+    )  # a browser may send anything
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,192 @@
+"""What the network says and how far the explanation can be trusted, in words and small charts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from dashboard import services
+from dashboard.view import explanation_text, figures
+from dashboard.view.plain_text import for_markdown, shortened
+from dashboard.widgets.graph_view import network_view
+
+BARS = 3  # so many classes are shown as bars: the likeliest, and the true one
+LOW = 280  # pixels: the height of a small picture
+COLUMNS = 20  # so many features are shown side by side
+Explanations = Sequence[tuple[str, services.Explanation]]  # (method, what it says)
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A sentence about an explanation."""
+
+    icon: str  # a name from Material Symbols
+    colour: str  # a name Streamlit knows
+    text: str
+
+
+def show_prediction(title: str, facts: services.TargetFacts) -> None:
+    """The heading: what is explained, what the network says, and whether it is right."""
+    said = f"<b>{escape(facts.class_names[facts.predicted])}</b> {explanation_text.percent(facts.probabilities[facts.predicted])}"
+    truth = "" if facts.truth is None else f" · true <b>{escape(facts.class_names[facts.truth])}</b>"
+    mark = {None: "", True: '<span class="right">✓ right</span>', False: '<span class="wrong">✗ wrong</span>'}[
+        facts.right
+    ]
+    st.html(
+        f'<section class="prediction"><div><h1>{escape(shortened(title, 90))}</h1>'
+        f"<p>predicted {said}{truth} {mark}</p></div>{_bars(facts)}</section>"
+    )
+
+
+def _bars(facts: services.TargetFacts) -> str:
+    """The likeliest classes as bars; the true one is never left out."""
+    order = sorted(range(len(facts.class_names)), key=lambda i: -facts.probabilities[i])
+    shown = order[:BARS]
+    if facts.truth is not None and facts.truth not in shown:
+        shown[-1] = facts.truth
+    rows = [
+        f'<span class="name">{escape(facts.class_names[i])}</span>'
+        f'<span class="bar"><i style="width:{100 * facts.probabilities[i]:.1f}%;background:{facts.colours[i]}"></i></span>'
+        f'<span class="share">{explanation_text.percent(facts.probabilities[i])}</span>'
+        for i in shown
+    ]
+    return f'<div class="bars" role="img" aria-label="Probability of each class">{"".join(rows)}</div>'
+
+
+def headline(request: services.Request, facts: services.TargetFacts, explanation: services.Explanation) -> Remark:
+    """What the network says of the part that is shown."""
+    kept, unit, said = explanation.subgraph(), request.config.k_m_unit, explanation.verdict
+    count = len(kept.nodes if unit == "nodes" else kept.edges)
+    return Remark(
+        *explanation_text.LEVELS[said.level], explanation_text.verdict(facts, said, count, unit, request.kind)
+    )
+
+
+def in_markdown(remark: Remark) -> str:
+    return f":{remark.colour}[:material/{remark.icon}:] {for_markdown(remark.text)}"
+
+
+def remarks(
+    facts: services.TargetFacts,
+    explanation: services.Explanation,
+    trust: services.Trust,
+    agreement: services.Agreement | None,
+    drawn_unstable: int,
+) -> tuple[Remark, ...]:
+    """Whether other starts agree, and what to beware of."""
+    if agreement is None:
+        starts = Remark("hourglass_empty", "gray", f"Trying {services.STARTS} other starts …")
+    else:
+        word, sentence = explanation_text.agreement_badge(agreement, drawn_unstable)
+        starts = Remark("casino", "green" if word == "stable" else "orange", sentence)
+    warnings = explanation_text.beware(facts, explanation.verdict, trust)
+    return (starts, *(Remark("lightbulb", "orange", text) for text in warnings))
+
+
+def show_remarks(said: Sequence[Remark]) -> None:
+    for remark in said:
+        st.markdown(in_markdown(remark))
+
+
+def show_features(request: services.Request, explanations: Explanations) -> None:
+    """The heatmap of methods by features."""
+    if not services.features_vary(request):
+        st.caption("All nodes have the same features, so the prediction rests on the edges alone.")
+        return
+    names, k_f = services.feature_names(request), request.config.k_f
+    weighed = [(method, each) for method, each in explanations if each.feature_weight is not None]
+    if not weighed:
+        st.caption("No method here weighs features.")
+        return
+    columns = feature_columns([each for _, each in weighed], k_f)
+    rows = [_feature_row(method, each, columns, k_f) for method, each in weighed]
+    st.plotly_chart(
+        figures.features(rows, [names[i] for i in columns], dark=st.context.theme.type == "dark"),
+        config=figures.STILL,
+        key="feature_chart",
+        alt="How much each method makes of each feature",
+    )
+    first = weighed[0][1]
+    hollow = any(row.kept & row.absent for row in rows)
+    st.caption(for_markdown(explanation_text.features_caption(first.feature_weight.tolist(), k_f, hollow)))
+
+
+def _feature_row(method: str, explanation: services.Explanation, columns: np.ndarray, k_f: int) -> figures.FeatureRow:
+    """One method's weights. Where features were hidden one by one, those that made no difference weigh nothing."""
+    weights, kept = explanation.feature_weight[columns], np.isin(columns, explanation.top_features(k_f))
+    absent = np.zeros(len(columns), dtype=bool)
+    if explanation.feature_absent is not None:
+        telling = weights >= explanation_text.TIED
+        weights, kept, absent = np.where(telling, weights, 0.0), kept & telling, explanation.feature_absent[columns]
+    return figures.FeatureRow(
+        explanation_text.METHODS[method],
+        weights.tolist(),
+        frozenset(np.flatnonzero(kept).tolist()),
+        frozenset(np.flatnonzero(absent).tolist()),
+    )
+
+
+def strongest_features(request: services.Request, explanations: Explanations) -> dict[str, list[tuple[str, float]]]:
+    """Each method's K_F features with their weights, scaled to its largest; none where all nodes have the same."""
+    if not services.features_vary(request):
+        return {}
+    names, found = services.feature_names(request), {}
+    for method, each in explanations:
+        top = each.top_features(request.config.k_f)
+        largest = max((float(each.feature_weight[i]) for i in top), default=0.0) or 1.0
+        if top:
+            found[explanation_text.METHODS[method]] = [
+                (names[i] + _if_absent(each, i), float(each.feature_weight[i]) / largest) for i in top
+            ]
+    return found
+
+
+def _if_absent(explanation: services.Explanation, feature: int) -> str:
+    return " (absent)" if explanation.feature_absent is not None and explanation.feature_absent[feature] else ""
+
+
+def show_sizes(facts: services.TargetFacts, trust: services.Trust, size: int, kind: str) -> None:
+    """What every size would give: alone, and without it."""
+    asked = facts.predicted if facts.explained is None else facts.explained
+    name = facts.class_names[asked]
+    curve = [(point.size, point.alone, point.without) for point in trust.curve]
+    st.plotly_chart(
+        figures.over_size(
+            curve, size, facts.probabilities[asked], name, explanation_text.whole_of(kind).removeprefix("the ")
+        ),
+        config=figures.STILL,
+        key="over_size",
+        alt="Probability of the explained class from the kept part alone and without it, for every size K_M",
+    )
+    st.caption(
+        for_markdown(f"Probability of “{name}” by the size K_M. Blue: the kept part alone. Grey: all without it.")
+    )
+
+
+def feature_columns(explanations: Sequence[services.Explanation], k_f: int) -> np.ndarray:
+    """The features any method keeps, the strongest of the first method first, and the next ones as far as there is room."""
+    kept = [i for explanation in explanations for i in explanation.top_features(k_f)]
+    strongest = np.argsort(-explanations[0].feature_weight, kind="stable")[:COLUMNS].tolist()
+    wanted = list(dict.fromkeys([*kept, *strongest]))[:COLUMNS]
+    return np.array(sorted(wanted, key=lambda i: -explanations[0].feature_weight[i]))
+
+
+def show_class_beside(
+    request: services.Request, facts: services.TargetFacts, explanation: services.Explanation
+) -> None:
+    """The prototype of the predicted class, where somebody has made one, and how far this explanation is from it."""
+    label = facts.predicted
+    prototype = None if request.kind == "smiles" else services.prototype_of_class(request, label)
+    if prototype is None:
+        return
+    alike, missing, extra = services.beside_prototype(prototype, request, explanation)
+    st.subheader(for_markdown(f"Beside the prototype of “{facts.class_names[label]}”"))
+    asked = services.ClassRequest(request.dataset, request.model, label, len(prototype.members), request.config)
+    picture, panel = services.prototype_picture(asked, prototype)
+    lines = (
+        f"{explanation_text.percent(alike)} alike",
+        f"{missing} of its edges missing here, {extra} beyond it",
+    )
+    network_view("class_prototype", picture, [services.titled(panel, "Prototype", lines)], height=LOW, clickable=False)

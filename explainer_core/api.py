@@ -1,0 +1,218 @@
+"""The request: explain one prediction, many in one batch, or one while it is learnt."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from explainer_core.computation.batches import check_targets, computation_of, computations
+from explainer_core.config import ExplainConfig
+from explainer_core.device import one_thread
+from explainer_core.explanation.explain_batch import Case
+from explainer_core.explanation.extraction import Subgraph
+from explainer_core.explanation.metrics import agreement
+from explainer_core.explanation.result import Explanation
+from explainer_core.explanation.trust import STARTS, Agreement
+from explainer_core.graph import Graph, GraphSet
+from explainer_core.methods import METHODS
+from explainer_core.methods.gnnexplainer import Step, gnnexplainer_steps
+from explainer_core.models.frozen import still
+from explainer_core.targets import TASKS, Target
+
+Progress = Callable[[int, int], None]  # targets done, targets in all; may raise to stop
+BATCH_EDGES = 50_000  # edges, over all seeds, that are learnt together; 3,000 and 20,000 took 2.7 and 1.4 times as long
+SNAPSHOTS = 30  # how many states of the mask a single explanation keeps to replay
+SEEDED = ("verified", "gnnexplainer", "random")  # the methods in which chance plays a part
+STEPWISE = ("verified", "gnnexplainer")  # those that learn in steps
+DEFAULT_METHOD = "verified"
+
+
+def explain(
+    model: nn.Module,
+    data: Graph | GraphSet,
+    target: Target,
+    config: ExplainConfig | None = None,
+    method: str = DEFAULT_METHOD,
+    *,
+    target_class: int | str = "predicted",
+) -> Explanation:
+    """Why the model predicts what it does for one target.
+
+    `target_class` is "predicted" (why this), a class number (what speaks for that one), or "distribution"
+    (the whole prediction). For "attention" the model is the data set's GAT.
+    """
+    config = ExplainConfig() if config is None else config
+    if method not in STEPWISE:
+        return explain_many(model, data, [target], config, method, target_class=target_class)[0]
+    every = _snapshot_distance(config)  # what lies between is not looked at
+    steps = explain_steps(model, data, target, config, method, target_class=target_class, every=every)
+    return deque(steps, maxlen=1).pop().explanation()
+
+
+def explain_many(
+    model: nn.Module,
+    data: Graph | GraphSet,
+    targets: Iterable[Target],
+    config: ExplainConfig | None = None,
+    method: str = DEFAULT_METHOD,
+    *,
+    target_class: int | str = "predicted",
+    progress: Progress | bool = False,
+) -> list[Explanation]:
+    """The explanations of many targets, learnt together; each is what it would be alone, without the history.
+
+    `progress` is called as they come, and may raise to stop; True shows a bar in the terminal.
+    """
+    targets = list(targets)
+    if progress is True:
+        with tqdm(total=len(targets), unit="target") as bar:
+            advance = partial(_advance, bar)
+            return explain_many(model, data, targets, config, method, target_class=target_class, progress=advance)
+    config = ExplainConfig() if config is None else config
+    _check_request(model, data, targets, method)
+    model, seeds = still(model), config.seeds if method in SEEDED else 1
+    found: list[Explanation] = []
+    for piece, computation in computations(
+        data,
+        targets,
+        model.num_layers,
+        max_edges=config.max_edges,
+        seed=config.seed,
+        budget=max(1, BATCH_EDGES // seeds),
+    ):
+        with one_thread():
+            case = Case.make(model, data, piece, computation, config, method, target_class)
+            found += case.finished(METHODS[method](case.problem.repeated(seeds)), seeds)
+        if progress:
+            progress(len(found), len(targets))
+    return found
+
+
+@dataclass(frozen=True)
+class LearningStep:
+    """One step of a mask being learnt. What costs time is worked out when asked for."""
+
+    number: int
+    explanation: Callable[[], Explanation]  # as it stands
+    _terms: dict[str, Tensor]
+    _edge_weight: Callable[[], np.ndarray]
+
+    @property
+    def terms(self) -> dict[str, float]:
+        """The loss terms this step started from, averaged over the seeds."""
+        return {name: float(values.mean()) for name, values in self._terms.items()}
+
+    @property
+    def edge_weight(self) -> np.ndarray:
+        """The mask after this step, in the order of the explanation's edges: (e,)."""
+        return self._edge_weight()
+
+
+def _advance(bar: tqdm, done: int, total: int) -> None:
+    bar.update(done - bar.n)
+
+
+def explain_steps(
+    model: nn.Module,
+    data: Graph | GraphSet,
+    target: Target,
+    config: ExplainConfig | None = None,
+    method: str = DEFAULT_METHOD,
+    *,
+    target_class: int | str = "predicted",
+    every: int = 1,
+) -> Iterator[LearningStep]:
+    """The mask while it is learnt: the first step, then every so many, and the last.
+
+    Leaving the loop stops it and leaves nothing behind.
+    """
+    if every < 1:
+        raise ValueError(f"every must be at least 1 (got {every})")
+    config = ExplainConfig() if config is None else config
+    if method not in STEPWISE:
+        raise ValueError(f"a method that learns in steps is one of {', '.join(STEPWISE)} (got {method!r}); use explain")
+    _check_request(model, data, [target], method)
+    model = still(model)
+    with one_thread():
+        computation = computation_of(data, [target], model.num_layers, max_edges=config.max_edges, seed=config.seed)
+        case = Case.make(model, data, [target], computation, config, method, target_class)
+    history: list[dict[str, Tensor]] = []
+    snapshots: list[tuple[int, Tensor]] = []
+    distance = _snapshot_distance(config)
+    for step in _on_one_thread(gnnexplainer_steps(case.problem.repeated(config.seeds), every)):
+        history.extend(step.terms)
+        if step.number == 1 or step.number % distance == 0 or step.last:
+            snapshots.append((step.number, step.weights.edge))
+
+        @one_thread()
+        def explanation(weights=step.weights, until=step.number) -> Explanation:
+            return case.finished(weights, config.seeds, _curves(history[:until]), case.frames(snapshots, until))[0]
+
+        def edge_weight(weights=step.weights) -> np.ndarray:
+            return case.in_order(weights.edge)
+
+        yield LearningStep(step.number, explanation, step.terms[-1], edge_weight)
+
+
+def _on_one_thread(steps: Iterator[Step]) -> Iterator[Step]:
+    """Between two steps the caller has as many threads as before."""
+    while True:
+        with one_thread():
+            step = next(steps, None)
+        if step is None:
+            return
+        yield step
+
+
+def _snapshot_distance(config: ExplainConfig) -> int:
+    return max(1, config.steps // SNAPSHOTS)
+
+
+def _curves(history: list[dict[str, Tensor]]) -> dict[str, list[float]]:
+    """Each term over the steps, averaged over the seeds."""
+    names = history[0] if history else ()
+    return {name: torch.stack([terms[name] for terms in history]).mean(1).tolist() for name in names}
+
+
+def _check_request(model: nn.Module, data: Graph | GraphSet, targets: Sequence[Target], method: str) -> None:
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)} (got {method!r})")
+    check_targets(data, targets)
+    spec = model.spec
+    for target in targets[:1]:  # they are all of one kind
+        if TASKS[type(target)] != spec.task:
+            raise ValueError(
+                f"a {spec.task} model explains a {spec.task} (got {target}); load a {TASKS[type(target)]} model"
+            )
+    if data.num_features != spec.in_features:
+        raise ValueError(f"the model reads {spec.in_features} features a node (got data with {data.num_features})")
+    if method == "attention" and spec.kind != "gat":
+        raise ValueError(f"attention needs a gat model (got {spec.kind!r}); load the data set's gat")
+
+
+def agreement_over_starts(
+    model: nn.Module,
+    data: Graph | GraphSet,
+    explanation: Explanation,
+    *,
+    starts: int = STARTS,
+) -> Agreement:
+    """Explains the same target from other starts, in one batch, and compares the G_S that each would show."""
+    if starts < 2:
+        raise ValueError(f"starts must be at least 2 (got {starts})")
+    config = explanation.config
+    asked = "distribution" if explanation.explained_class is None else explanation.explained_class
+    found: list[Subgraph] = []
+    for start in range(starts):
+        settings = replace(config, seed=(config.seed + start * config.seeds) % 2**31, features="none")
+        found += [
+            e.subgraph()
+            for e in explain_many(model, data, [explanation.target], settings, explanation.method, target_class=asked)
+        ]
+    counts = Counter(edge for subgraph in found for edge in subgraph.edges)
+    return Agreement(agreement(found), starts, {edge: count / starts for edge, count in sorted(counts.items())})

@@ -1,0 +1,113 @@
+"""The computation graphs of many targets of one kind, in batches that memory holds."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from numbers import Integral
+
+import torch
+
+from explainer_core.computation.computation_graph import Computation
+from explainer_core.computation.neighborhood import neighborhoods
+from explainer_core.graph import Graph, GraphSet, ranges
+from explainer_core.targets import Link, Node, Target, WholeGraph
+
+
+def computations(
+    data: Graph | GraphSet,
+    targets: Sequence[Target],
+    num_layers: int,
+    *,
+    max_edges: int,
+    seed: int = 0,
+    budget: int,
+) -> Iterator[tuple[Sequence[Target], Computation]]:
+    """The computation graphs of many targets, in pieces of about `budget` edges so that memory stays bounded."""
+    done, size, shrunk = 0, 8, False
+    while done < len(targets):
+        piece = targets[done : done + size]
+        computation = computation_of(data, piece, num_layers, max_edges=max_edges, seed=seed)
+        fitting = budget * len(piece) // max(computation.num_edges, 1)
+        if computation.num_edges > 2 * budget and len(piece) > 1:
+            size, shrunk = max(1, len(piece) // 2), True
+        elif fitting >= 2 * len(piece) and done + len(piece) < len(targets) and not shrunk:
+            size = min(fitting, 8 * len(piece))  # much room is left: to cut again costs less than to learn once more
+        else:
+            yield piece, computation
+            done, size, shrunk = done + len(piece), max(1, min(fitting, 8 * len(piece))), False
+
+
+def computation_of(
+    data: Graph | GraphSet, targets: Sequence[Target], num_layers: int, *, max_edges: int, seed: int = 0
+) -> Computation:
+    """The computation graphs of some targets of one kind."""
+    if isinstance(targets[0], WholeGraph):
+        return _whole_graphs(data, targets)
+    if isinstance(targets[0], Link):
+        pairs = torch.tensor([(target.source, target.head) for target in targets])  # (T, 2)
+        hidden = pairs.repeat_interleave(2, 0)  # (2 T, 2): the asked link itself is never shown
+        return neighborhoods(data, pairs.flatten(), num_layers, max_edges, seed, hidden)
+    return neighborhoods(data, torch.tensor([target.node for target in targets]), num_layers, max_edges, seed)
+
+
+def check_targets(data: Graph | GraphSet, targets: Sequence[Target]) -> None:
+    """Raises ValueError unless the targets are of one kind, fit the data and are there."""
+    kinds = {type(target) for target in targets}
+    if len(kinds) > 1 or not kinds <= {Node, WholeGraph, Link}:
+        raise ValueError(
+            f"targets must all be Node, all WholeGraph or all Link (got {sorted(kind.__name__ for kind in kinds)})"
+        )
+    for target in targets:
+        if isinstance(target, WholeGraph):
+            _check_whole(data, target)
+        elif not isinstance(data, Graph):
+            raise ValueError(
+                f"a {type(target).__name__} lies in one graph (got a {type(data).__name__}); pass graphs[i]"
+            )
+        else:
+            ends = (target.node,) if isinstance(target, Node) else (target.source, target.head)
+            for node in ends:
+                _check_number("node", node, data.num_nodes)
+            if len(set(ends)) < len(ends):
+                raise ValueError(f"a link must join two different nodes (got {target})")
+
+
+def _check_whole(data: Graph | GraphSet, target: WholeGraph) -> None:
+    if isinstance(data, GraphSet):
+        if target.index is None:
+            raise ValueError(
+                "WholeGraph needs the number of the graph in its set (got None); pass WholeGraph(i) or graphs[i]"
+            )
+        _check_number("graph", target.index, len(data))
+    elif target.index is not None:
+        raise ValueError(f"WholeGraph takes no number for a single graph (got {target.index}); pass WholeGraph()")
+
+
+def _check_number(thing: str, number, count: int) -> None:
+    if not isinstance(number, Integral) or isinstance(number, bool) or not 0 <= number < count:
+        raise ValueError(f"{thing} must be 0 to {count - 1} (got {number!r})")
+
+
+def _whole_graphs(data: Graph | GraphSet, targets: Sequence[WholeGraph]) -> Computation:
+    """Every node and edge of each graph."""
+    if isinstance(data, Graph):
+        data = GraphSet.from_graphs([replace(data, label=None)])
+        chosen = torch.zeros(len(targets), dtype=torch.int64)
+    else:
+        chosen = torch.tensor([target.index for target in targets])
+    batch = data.batch(chosen)
+    nodes, node_instance = ranges(data.node_start, chosen)
+    edges, edge_instance = ranges(data.edge_start, chosen)
+    return Computation(
+        x=batch.x,
+        edge_index=batch.edge_index,
+        node_ids=nodes - data.node_start[chosen][node_instance],
+        edge_ids=edges - data.edge_start[chosen][edge_instance],
+        node_instance=node_instance,
+        edge_instance=edge_instance,
+        num_instances=len(targets),
+        degree=torch.bincount(batch.edge_index[1], minlength=len(nodes)),
+        edge_types=batch.edge_types,
+        prefixes=None,
+        hop=torch.zeros_like(nodes),
+        sampled=torch.zeros(len(targets), dtype=torch.bool),
+    )

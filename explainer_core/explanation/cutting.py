@@ -1,0 +1,217 @@
+"""Hard parts cut out of computation graphs, ready for the model: as graphs of their own, in their place, or as what changes.
+
+Which of the three costs least without changing an answer depends on the task and on the layers; judging.py says what
+a part means.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from explainer_core.computation.batches import computation_of
+from explainer_core.computation.computation_graph import Computation, repeated_computation
+from explainer_core.computation.in_edges import InEdges
+from explainer_core.explanation.parts import Changed, Parts, Piece
+from explainer_core.explanation.result import Explanation
+from explainer_core.graph import Graph, GraphSet
+from explainer_core.models.delta import Baseline, Changes, has_delta
+from explainer_core.targets import TASKS
+
+BATCH_EDGES = 100_000  # edges, and as many nodes, that are judged in one pass
+
+
+class Subject:
+    """One explanation's computation graph, from which parts are cut."""
+
+    def __init__(self, model: nn.Module, data: Graph | GraphSet, explanation: Explanation):
+        self.model, self.data, self.explanation = model, data, explanation
+        self.task = TASKS[type(explanation.target)]
+        spec = model.spec
+        # elsewhere a silent edge is felt: by a softmax over neighbours, or a count of them
+        self.joins = not (self.task == "link" and explanation.sampled)  # each end may have a sample of its own
+        self.local = self.joins and spec.kind != "rgcn" and not (spec.kind == "gat" and spec.normalize)
+
+    def alone(self, rows: np.ndarray) -> Iterator[Piece]:
+        if self.task == "graph":
+            return self._own_graphs(rows, np.zeros(len(self.names), dtype=bool))
+        if not self.local:
+            return self._in_place(rows)
+        return self._own_graphs(rows, np.isin(self.names, self.explanation.roots))
+
+    def without(self, rows: np.ndarray) -> Iterator[Piece]:
+        if self.task == "graph":
+            return self._own_graphs(~rows, self.isolated)
+        return self._changed(rows) if self.joins and has_delta(self.model) else self._in_place(~rows)
+
+    @cached_property
+    def names(self) -> np.ndarray:
+        """The nodes of the computation graph, each once: (n,)."""
+        return np.unique(self.explanation.nodes)
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """The directed edges, each once, as places in `names`: (2, e)."""
+        return np.searchsorted(self.names, self.explanation.edge_index[:, self._first])
+
+    @cached_property
+    def pair_of(self) -> np.ndarray:
+        """The undirected pair of each of them: (e,)."""
+        return self.explanation.pair_numbers[self._first]
+
+    @cached_property
+    def _first(self) -> np.ndarray:
+        """Where each edge stands first: the two ends of a link may both look at it. (e,)"""
+        return np.unique(self.explanation.edge_ids, return_index=True)[1]
+
+    @cached_property
+    def isolated(self) -> np.ndarray:
+        """Which nodes have no edge to lose: (n,)."""
+        return np.bincount(self.ends.ravel(), minlength=len(self.names)) == 0
+
+    @cached_property
+    def edge_types(self) -> np.ndarray | None:
+        if self.data.edge_types is None:
+            return None
+        start = int(self.data.edge_start[self.explanation.target.index]) if isinstance(self.data, GraphSet) else 0
+        return self.data.edge_types.numpy()[self.explanation.edge_ids[self._first] + start]
+
+    @cached_property
+    def degree(self) -> np.ndarray | None:
+        """In-degrees in the whole graph, less the link that is asked about; None where a part has its own. (n,)"""
+        if self.task == "graph":
+            return None
+        start = InEdges.of(self.data).start.numpy()
+        degree = start[self.names + 1] - start[self.names]
+        if self.task == "link":
+            known = dict(zip(self.computation.node_ids.tolist(), self.computation.degree.tolist(), strict=True))
+            degree = np.array([known[node] for node in self.names.tolist()])
+        return degree
+
+    @cached_property
+    def x(self) -> Tensor:
+        start = int(self.data.node_start[self.explanation.target.index]) if isinstance(self.data, GraphSet) else 0
+        return self.data.x[torch.from_numpy(self.names + start)]  # (n, F)
+
+    def _own_graphs(self, rows: np.ndarray, always: np.ndarray) -> Iterator[Piece]:
+        """Each row as a graph of its edges and their ends, and of the nodes that are always there."""
+        per_row = max(1, int(rows.sum() * len(self.pair_of) / max(1, rows.size)) + len(always) // 8)
+        at_once = max(1, BATCH_EDGES // per_row)
+        return (self._some_graphs(rows[i : i + at_once], always) for i in range(0, len(rows), at_once))
+
+    def _some_graphs(self, rows: np.ndarray, always: np.ndarray) -> Piece:
+        used = np.flatnonzero(rows.any(0)[self.pair_of])  # edges that any row keeps
+        row, edge = rows[:, self.pair_of[used]].nonzero()
+        edge = used[edge]
+        ends = self.ends[:, edge]
+        there = np.repeat(always[None], len(rows), axis=0)  # (rows, n)
+        there[row, ends[0]] = there[row, ends[1]] = True
+        part, node = there.nonzero()
+        number = np.full(there.shape, -1)
+        number[part, node] = np.arange(len(part))
+        targets = None
+        if self.task != "graph":
+            at = np.searchsorted(self.names, self.explanation.roots)
+            targets = number[:, at[0]] if len(at) == 1 else number[:, at]
+        return Piece(
+            x=self.x[torch.from_numpy(node)],
+            ends=np.stack([number[row, end] for end in ends]),
+            part=part,
+            count=len(rows),
+            targets=targets,
+            degree=None if self.degree is None else self.degree[node],
+            edge_types=None if self.edge_types is None else self.edge_types[edge],
+        )
+
+    @cached_property
+    def baseline(self) -> Baseline:
+        device = next(self.model.parameters()).device
+        arrays = (torch.from_numpy(array).to(device) for array in (self.ends, self.degree))
+        return Baseline.of(self.model, self.x.to(device), *arrays)
+
+    @cached_property
+    def in_time(self) -> np.ndarray:
+        """How many layers a change of each node may take to be felt at the target; below zero: it never is. (n,)"""
+        hop = np.full(len(self.names), self.model.num_layers)
+        np.minimum.at(hop, np.searchsorted(self.names, self.explanation.nodes), self.explanation.hop)
+        return self.model.num_layers - 1 - hop
+
+    @cached_property
+    def by_head(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The senders of the edges sorted by receiver, where each receiver's begin, and the receivers."""
+        order = np.argsort(self.ends[1], kind="stable")
+        heads, start = np.unique(self.ends[1][order], return_index=True)
+        return self.ends[0][order], start, heads
+
+    def _changed(self, rows: np.ndarray) -> Iterator[Piece]:
+        """What is left without each row, as the nodes that change and the edges among them."""
+        at_once = max(1, BATCH_EDGES // max(1, self.ends.shape[1]))
+        return (self._some_changed(rows[i : i + at_once]) for i in range(0, len(rows), at_once))
+
+    def _some_changed(self, rows: np.ndarray) -> Piece:
+        silent = rows[:, self.pair_of]  # (rows, e)
+        changing = self._changing(silent)  # (rows, n)
+        changing[:, np.searchsorted(self.names, self.explanation.roots)] = True
+        part, node = changing.nonzero()
+        number = np.full(changing.shape, -1)
+        number[part, node] = np.arange(len(part))
+        row, edge = (silent & changing[:, self.ends[1]]).nonzero()
+        from_silent = np.stack([self.ends[0][edge], number[row, self.ends[1][edge]]])
+        row, edge = (~silent & changing[:, self.ends[0]] & changing[:, self.ends[1]]).nonzero()
+        kept = np.stack([number[row, end[edge]] for end in self.ends])
+        device = self.baseline.degree.device
+        changes = Changes(*(torch.from_numpy(array).to(device) for array in (node, kept, from_silent)))
+        at = np.searchsorted(self.names, self.explanation.roots)
+        targets = torch.from_numpy(number[:, at[0]] if len(at) == 1 else number[:, at]).to(device)
+        size = np.empty((2, len(edge) + from_silent.shape[1]), dtype=bool)  # only its size is looked at
+        ready = Changed(self.model, self.baseline, changes, targets)
+        return Piece(self.x, size, np.empty(0), len(rows), None, in_place=ready)
+
+    def _changing(self, silent: np.ndarray) -> np.ndarray:
+        """Which nodes change early enough to be felt at the target: (rows, n)."""
+        senders, start, heads = self.by_head
+        first = np.zeros((len(silent), len(self.names)), dtype=bool)
+        row, edge = silent.nonzero()
+        first[row, self.ends[1][edge]] = True
+        reached, found = first, first & (self.in_time >= 0)
+        for step in range(1, self.model.num_layers):
+            spread = np.logical_or.reduceat(reached[:, senders], start, axis=1)  # (rows, heads)
+            reached = reached.copy()
+            reached[:, heads] |= spread
+            found = found | (reached & (self.in_time >= step))
+        return found
+
+    @cached_property
+    def computation(self) -> Computation:
+        config, target = self.explanation.config, self.explanation.target
+        cut = computation_of(self.data, [target], self.model.num_layers, max_edges=config.max_edges, seed=config.seed)
+        return cut.to(next(self.model.parameters()).device)
+
+    def _in_place(self, rows: np.ndarray) -> Iterator[Piece]:
+        """Each row with all edges of the computation graph in their place, those it does not keep silent."""
+        at_once = max(1, BATCH_EDGES // max(1, self.computation.num_edges))
+        return (self._some_in_place(rows[i : i + at_once]) for i in range(0, len(rows), at_once))
+
+    def _some_in_place(self, rows: np.ndarray) -> Piece:
+        c, times = self.computation, len(rows)
+        order = c.edge_instance.argsort(stable=True)  # the explanation lists the edges of a link end by end
+        weight = torch.empty(c.num_edges, times, device=c.x.device)
+        weight[order] = torch.from_numpy(rows[:, self.explanation.pair_numbers].T.astype(np.float32)).to(c.x.device)
+        many = repeated_computation(c, self.task, times)
+        ends = torch.arange(many.num_instances, device=c.x.device)
+        parts = Parts(
+            model=self.model,
+            x=many.x,
+            edge_index=many.edge_index,
+            part=many.node_instance // (2 if self.task == "link" else 1),
+            count=times,
+            targets=ends.view(-1, 2) if self.task == "link" else ends,
+            degree=many.degree,
+            edge_types=many.edge_types,
+            edge_weight=weight.flatten(),
+            prefixes=many.prefixes,
+        )
+        size = np.empty((2, many.num_edges), dtype=bool)  # only its size is looked at
+        return Piece(many.x, size, np.empty(0), times, None, in_place=parts)

@@ -1,0 +1,225 @@
+"""Targets that are explained together: their problem, and what a method finds made into explanations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from explainer_core.computation.computation_graph import Computation
+from explainer_core.computation.forward import run
+from explainer_core.explanation.features import with_features
+from explainer_core.explanation.judging import Judge
+from explainer_core.explanation.result import Explanation
+from explainer_core.explanation.verifying import verified, with_verdicts
+from explainer_core.graph import Graph, GraphSet
+from explainer_core.methods import proposing
+from explainer_core.methods.objective import Problem, Weights
+from explainer_core.targets import TASKS, Target, WholeGraph
+
+TOGETHER = 50  # explanations whose subgraphs are searched for side by side: each keeps thousands of parts in memory
+
+
+@dataclass(frozen=True)
+class Case:
+    """Some targets that are explained together: their problem, and what the model says of them."""
+
+    problem: Problem
+    data: Graph | GraphSet
+    targets: Sequence[Target]
+    method: str
+    probabilities: Tensor  # (P, C)
+    explained: list[int | None]
+
+    @classmethod
+    def make(cls, model, data, targets, computation: Computation, config, method: str, target_class) -> "Case":
+        device = next(model.parameters()).device
+        computation = computation.to(device)
+        task = TASKS[type(targets[0])]
+        with torch.no_grad():
+            logits = run(model, computation, task)
+        if not torch.isfinite(logits).all():
+            wrong = int((~torch.isfinite(logits).all(1)).nonzero()[0])
+            raise ValueError(f"the model must give finite numbers (got {logits[wrong].tolist()} for {targets[wrong]})")
+        probabilities = logits.softmax(-1)
+        goal, explained = _goal(probabilities, target_class)
+        node_class = _node_classes(model, data, computation) if config.laplacian and task == "node" else None
+        values = data.features_on(device)
+        known = {
+            "distribution": target_class == "distribution",
+            "mean": data.feature_mean.to(device),
+            "varying": data.features_vary,
+            "types": data.features_are_types,
+        }
+        if isinstance(targets[0], WholeGraph) and isinstance(data, GraphSet):
+            known["graph_numbers"] = torch.tensor([target.index for target in targets], device=device)
+        problem = Problem(model, computation, config, task, values, goal, node_class, **known)
+        return cls(problem, data, targets, method, probabilities, explained)
+
+    def in_order(self, edge: Tensor) -> np.ndarray:
+        """The mask of a single target, averaged over its seeds, in the order its explanation lists the edges."""
+        order = self.problem.computation.edge_instance.argsort(stable=True)
+        return _numpy(edge.view(-1, self.problem.config.seeds).mean(1)[order]).astype(float)
+
+    def frames(self, snapshots: list[tuple[int, Tensor]], until: int) -> tuple[tuple[int, np.ndarray], ...]:
+        return tuple((number, self.in_order(edge)) for number, edge in snapshots if number <= until)
+
+    def finished(self, weights: Weights, seeds: int, history=None, snapshots=()) -> list[Explanation]:
+        """The explanations with their G_S, its verdict, and the features that matter on it."""
+        found = self.explanations(weights, seeds, history, snapshots)
+        proposals = self._proposals(found) if self.verifies else [{}] * len(found)
+        done: list[Explanation] = []
+        for first in range(0, len(found), TOGETHER):
+            some = slice(first, first + TOGETHER)
+            done += self._checked(found[some], proposals[some])
+        return done
+
+    def _checked(self, found: list[Explanation], proposals: list[dict[str, np.ndarray]]) -> list[Explanation]:
+        judge = Judge(self.problem.model, self.data, found)
+        if self.verifies:
+            found = verified(judge, found, proposals, proposing.STEADY)
+        found = with_verdicts(judge, found)
+        return with_features(judge, self.data, found) if self.learns else found
+
+    @property
+    def verifies(self) -> bool:
+        return self.method == "verified"
+
+    @property
+    def learns(self) -> bool:
+        return self.method in ("verified", "gnnexplainer")
+
+    def _proposals(self, found: list[Explanation]) -> list[dict[str, np.ndarray]]:
+        """What each proposal says of every undirected pair, for each target by name."""
+        columns = {"mask": [explanation.edge_weight for explanation in found]}
+        for name, edge in proposing.proposals(self.problem).items():
+            of = _Columns.of(self.problem, Weights(edge), 1)
+            columns[name] = [of.of_target(i)["edge_weight"] for i in range(len(found))]
+        return [
+            {name: explanation.undirected(column[i])[1] for name, column in columns.items()}
+            for i, explanation in enumerate(found)
+        ]
+
+    def explanations(self, weights: Weights, seeds: int, history=None, snapshots=()) -> list[Explanation]:
+        """One Explanation for each target, the seeds averaged."""
+        columns = _Columns.of(self.problem, weights, seeds)
+        masked = self._masked_probabilities(weights, seeds) if self.learns else None
+        steps = [0] * len(self.targets) if weights.steps is None else weights.steps.view(-1, seeds).amax(1).tolist()
+        found = []
+        for i, target in enumerate(self.targets):
+            found.append(
+                Explanation(
+                    target=target,
+                    method=self.method,
+                    config=self.problem.config,
+                    explained_class=self.explained[i],
+                    predicted_class=int(self.probabilities[i].argmax()),
+                    probabilities=tuple(self.probabilities[i].tolist()),
+                    masked_probabilities=None if masked is None else tuple(masked[i].tolist()),
+                    history=history or {},
+                    snapshots=snapshots,
+                    steps=steps[i],
+                    **columns.of_target(i),
+                )
+            )
+        return found
+
+    @torch.no_grad()
+    def _masked_probabilities(self, weights: Weights, seeds: int) -> Tensor:
+        """What the model says with the soft masks on, the seeds averaged; hidden features at their mean: (P, C)."""
+        problem = self.problem.repeated(seeds)
+        if weights.feature is None:
+            return _seed_means(problem.logits(weights.edge, masked=True), seeds)
+        c = problem.computation
+        gate = weights.feature[c.node_instance] if weights.node_feature is None else weights.node_feature
+        return _seed_means(problem.logits(weights.edge, torch.lerp(problem.emptied, c.x, gate), masked=True), seeds)
+
+
+def _seed_means(logits: Tensor, seeds: int) -> Tensor:
+    """Probabilities averaged over the seeds, which lie side by side: (P, C)."""
+    return logits.softmax(-1).view(-1, seeds, logits.shape[-1]).mean(1)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The arrays of all targets, sorted target by target and still nearest first, to be cut apart."""
+
+    parts: int  # instances of one target: two for a link
+    node_start: np.ndarray  # (T + 1,)
+    edge_start: np.ndarray  # (T + 1,)
+    node_values: dict[str, np.ndarray]
+    edge_values: dict[str, np.ndarray]
+    by_seed: np.ndarray  # (e, seeds)
+    feature: np.ndarray | None  # (T, F)
+    sampled: np.ndarray  # (T,)
+
+    @classmethod
+    def of(cls, problem: Problem, weights: Weights, seeds: int) -> "_Columns":
+        c, parts = problem.computation, 2 if problem.task == "link" else 1
+        num_targets = c.num_instances // parts
+        edges, nodes = c.edge_instance.argsort(stable=True), c.node_instance.argsort(stable=True)
+        feature = weights.feature
+        if feature is not None:  # instances come target by target, seed by seed, end by end
+            feature = _numpy(feature.view(num_targets, seeds * parts, -1).mean(1)).astype(float)
+        return cls(
+            parts=parts,
+            node_start=_starts(c.node_instance // parts, num_targets),
+            edge_start=_starts(c.edge_instance // parts, num_targets),
+            node_values={"nodes": _numpy(c.node_ids[nodes]), "hop": _numpy(c.hop[nodes])},
+            edge_values={
+                "edge_index": _numpy(c.node_ids[c.edge_index][:, edges]),
+                "edge_ids": _numpy(c.edge_ids[edges]),
+                "edge_part": _numpy(c.edge_instance[edges] % parts),
+            },
+            by_seed=_numpy(weights.edge.view(-1, seeds)[edges]).astype(float),
+            feature=feature,
+            sampled=_numpy(c.sampled.view(num_targets, parts).any(1)),
+        )
+
+    def of_target(self, i: int) -> dict:
+        """The fields of one Explanation."""
+        nodes, edges = slice(*self.node_start[i : i + 2]), slice(*self.edge_start[i : i + 2])
+        by_seed = self.by_seed[edges]
+        several = by_seed.shape[1] > 1
+        return {
+            **{name: values[nodes] for name, values in self.node_values.items()},
+            **{name: values[..., edges] for name, values in self.edge_values.items()},
+            "edge_weight": by_seed.mean(1),
+            "edge_spread": by_seed.std(1) if several else None,
+            "seed_weights": by_seed.T if several else None,
+            "feature_weight": None if self.feature is None else self.feature[i],
+            "sampled": bool(self.sampled[i]),
+        }
+
+
+def _goal(probabilities: Tensor, target_class: int | str) -> tuple[Tensor, list[int | None]]:
+    """The classes asked about as rows of a distribution: (P, C), and as numbers."""
+    count, num_classes = probabilities.shape
+    if target_class == "distribution":
+        return probabilities, [None] * count
+    if target_class == "predicted":
+        chosen = probabilities.argmax(-1)
+    elif isinstance(target_class, int) and not isinstance(target_class, bool) and 0 <= target_class < num_classes:
+        chosen = torch.full((count,), target_class, device=probabilities.device)
+    else:
+        raise ValueError(
+            f"target_class must be 'predicted', 'distribution' or 0 to {num_classes - 1} (got {target_class!r})"
+        )
+    return nn.functional.one_hot(chosen, num_classes).float(), chosen.tolist()
+
+
+@torch.no_grad()
+def _node_classes(model, data: Graph, computation: Computation) -> Tensor:
+    """The predicted class of every node of the computation graphs: (n,)."""
+    device = computation.x.device
+    types = None if data.edge_types is None else data.edge_types.to(device)
+    return model(data.x.to(device), data.edge_index.to(device), edge_type=types).argmax(-1)[computation.node_ids]
+
+
+def _starts(owner: Tensor, count: int) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(_numpy(torch.bincount(owner, minlength=count)))])
+
+
+def _numpy(values: Tensor) -> np.ndarray:
+    return values.cpu().numpy()

@@ -1,0 +1,97 @@
+"""What a model says of hard parts of a graph: a part alone, and the graph without it.
+
+The protocol, the same wherever a part is judged. Of a node or a link, the messages along all other edges fall silent;
+every node keeps its own features and its degree in the whole graph. Of a whole graph, a part is a graph of its own: the
+nodes outside it are outside the readout, and degrees are its own. Without a part, its edges are gone, and from a whole
+graph also the nodes that lose all their edges.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from explainer_core.explanation import cutting
+from explainer_core.explanation.cutting import Subject
+from explainer_core.explanation.parts import Parts, Piece, joined
+from explainer_core.explanation.result import Explanation
+from explainer_core.graph import Graph, GraphSet
+from explainer_core.models.delta import has_delta
+from explainer_core.models.frozen import still
+
+WIDE = 32  # feature values that cost as much as an edge
+CHANGING = 6  # of so many edges one is looked at again, where only what changes is worked out anew
+
+
+class Judge:
+    """Asks a model about parts of the computation graphs of some explanations, many in one pass.
+
+    A part is a row of booleans over an explanation's undirected pairs.
+    """
+
+    def __init__(self, model: nn.Module, data: Graph | GraphSet, explanations: Sequence[Explanation]):
+        self.model = still(model)
+        self.subjects = [Subject(self.model, data, explanation) for explanation in explanations]
+
+    def alone(self, asked: Sequence[tuple[int, np.ndarray]]) -> list[np.ndarray]:
+        """What the model says of each row of each matrix (rows, pairs), given with the number of its explanation: (rows, C)."""
+        return self._answers([self.subjects[i].alone(rows) for i, rows in asked])
+
+    def without(self, asked: Sequence[tuple[int, np.ndarray]]) -> list[np.ndarray]:
+        """The same of what is left without them."""
+        return self._answers([self.subjects[i].without(rows) for i, rows in asked])
+
+    @torch.no_grad()
+    def _answers(self, wanted: "Sequence[Iterator[Piece]]") -> list[np.ndarray]:
+        """Everything in as few passes as memory allows, handed out to those who asked."""
+        found: list[list[np.ndarray]] = [[] for _ in wanted]
+        for batch in _batches((i, piece) for i, pieces in enumerate(wanted) for piece in pieces):
+            answers = _probabilities(joined(self.model, [piece for _, piece in batch]).logits())
+            for (i, _), part in zip(
+                batch, np.split(answers, np.cumsum([piece.count for _, piece in batch])[:-1]), strict=True
+            ):
+                found[i].append(part)
+        return [np.concatenate(parts) if parts else np.empty((0, 0)) for parts in found]
+
+    def cost(self, i: int) -> int:
+        """About how many edges the model looks at to say what is left of an explanation's graph without a part."""
+        subject = self.subjects[i]
+        edges, values = subject.ends.shape[1], subject.x.numel() // WIDE
+        return edges // CHANGING if subject.task != "graph" and has_delta(self.model) else max(edges, values)
+
+    def parts(self, rows: Sequence[np.ndarray]) -> list[Parts]:
+        """One part of each explanation, ready to be run with other features, in as few batches as can be."""
+        pieces = ((0, p) for subject, row in zip(self.subjects, rows, strict=True) for p in subject.alone(row[None]))
+        return [joined(self.model, [piece for _, piece in batch]) for batch in _batches(pieces)]
+
+    def copies(self, i: int, row: np.ndarray, times: int) -> Iterator[Parts]:
+        """One part of one explanation so many times over, to be run with other features; in pieces that memory holds."""
+        return (joined(self.model, [piece]) for piece in self.subjects[i].alone(np.repeat(row[None], times, axis=0)))
+
+
+def edge_rows(explanation: Explanation, edges: Sequence[Sequence[tuple[int, int]]]) -> np.ndarray:
+    """Sets of edges as rows of booleans over the explanation's undirected pairs: (sets, u)."""
+    place = explanation.pair_places
+    rows = np.zeros((len(edges), len(place)), dtype=bool)
+    for row, some in zip(rows, edges, strict=True):
+        row[[place[tuple(edge)] for edge in some]] = True
+    return rows
+
+
+def _probabilities(logits: Tensor) -> np.ndarray:
+    return logits.cpu().double().softmax(-1).numpy()  # in float32 a sure class rounds to one; mps has no float64
+
+
+def _batches(pieces: Iterable[tuple[int, Piece]]) -> Iterator[list[tuple[int, Piece]]]:
+    """Runs of pieces of about cutting.BATCH_EDGES, each with who asked; one that must stay in its place comes alone."""
+    batch, size = [], 0
+    for asker, piece in pieces:
+        cost = max(piece.ends.shape[1], len(piece.part))
+        if batch and (size + cost > cutting.BATCH_EDGES or piece.in_place or batch[-1][1].in_place):
+            yield batch
+            batch, size = [], 0
+        batch.append((asker, piece))
+        size += cost
+    if batch:
+        yield batch

@@ -1,0 +1,343 @@
+"""The search for the part that a prediction rests on: proposals are grown, shrunk and exchanged by asking the model.
+
+A part is a set of edges that hang together around the target. A whole graph has no target, and two groups that only
+together make the class may lie far apart: there a part may be several pieces, where a piece more is worth it. A part is as good as its sufficiency plus its necessity: how much of the
+probability it gives alone, and how much is lost without it. For every size the best part known is kept. Every proposal
+gives one part of each size; from the best of each size others are made by one move, and the model is asked about all of
+them in one batch, until no size gets better.
+"""
+
+from bisect import insort
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from explainer_core.explanation.extraction import nested_order
+from explainer_core.explanation.moves import SMALL, Moves
+from explainer_core.explanation.result import Explanation
+from explainer_core.explanation.verdict import Judged
+
+LARGEST = 30  # sizes up to here are searched, and "auto" chooses among them
+MOST = 50  # up to here there is a part of every size: the largest K_M that can be asked for
+CONSIDERED = 200  # edges that may come in: those that come first in any of the proposals
+ROUNDS = 6
+BEAM = 2  # parts of each size that others are made from, and the one that is preferred among equals
+BEAM_WHOLE = 8  # of a whole graph: there is no target that all good parts lie around
+REMEMBERED = 12  # parts of each size it is chosen from
+EQUAL = 0.005  # parts whose scores differ by less are equally good: the one that most proposals speak for is kept
+LOSES_CLASS = 0.5  # by so much a part that does not give the class alone must be better in all else
+BY_CHANCE = 0.02  # by so much a part must be better that another start might not have found
+PIECE = 0.03  # by so much a part of a whole graph must be better for each piece more
+PLATEAU = 0.998  # of the best score: larger sizes than the first that reaches it are searched less, or not
+ASKED_FOR = 10  # edges; up to here they are searched at all, because people choose them
+QUESTION_EDGES = 60_000  # in one round, edges of graphs that the model is asked about without a part
+
+
+@dataclass(frozen=True)
+class Question:
+    """Parts the model is asked about, as rows of booleans over the explanation's pairs."""
+
+    alone: np.ndarray  # (a, u)
+    without: np.ndarray  # (b, u)
+
+
+@dataclass(frozen=True)
+class Answer:
+    alone: np.ndarray  # (a, C)
+    without: np.ndarray  # (b, C)
+
+
+@dataclass(eq=False)
+class _Part:
+    """A part among the considered edges, and what is known of it."""
+
+    row: np.ndarray  # (considered,) bool
+    size: int
+    origin: str
+    alone: float
+    keeps_class: bool
+    score: float  # sufficiency + necessity; the latter a guess until the model is asked
+    without: float | None = None
+    phase: int = 0  # of the search in which it was found
+    preference: tuple | None = None  # worked out when it is asked for
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is searched for: the class, its probability, and what alone counts as all of it."""
+
+    label: int
+    full: float
+    ceiling: float  # the whole probability, or one where the model predicts another class
+
+
+class Search:
+    """The search around one target. `run` yields questions and is sent their answers."""
+
+    def __init__(
+        self,
+        explanation: Explanation,
+        proposals: dict[str, np.ndarray],
+        asked: Asked,
+        *,
+        exchanges: bool,
+        steady: Sequence[str] = (),
+        cost: int = 1,
+    ):
+        self.explanation, self.asked, self.exchanges = explanation, asked, exchanges
+        self.steady = steady
+        self.in_pieces = explanation.config.connected and not explanation.roots
+        self.connected = explanation.config.connected and not self.in_pieces
+        orders = [
+            (name, self._order(scores, connected))
+            for name, scores in proposals.items()
+            for connected in ((True, False) if self.in_pieces else (self.connected,))
+        ]
+        self.considered, num_steady = _considered(
+            [order for name, order in orders if name in steady],
+            [order for name, order in orders if name not in steady],
+            len(explanation.pairs),
+        )
+        place = {pair: i for i, pair in enumerate(self.considered.tolist())}
+        self.orders = [(name, [place[p] for p in order if p in place]) for name, order in orders]
+        self.hops = explanation.pair_hops[self.considered]
+        roots = explanation.roots
+        pairs = explanation.pairs[self.considered]
+        self.moves = Moves(pairs, roots, connected=self.connected, in_pieces=self.in_pieces)
+        self.num_steady = num_steady or len(pairs)  # the first of the considered edges, the same from every start
+        self.phase, self.ranks = 0, []
+        self.known: dict[bytes, _Part] = {}
+        self.expanded: set[bytes] = set()  # those whose neighbours were asked about
+        self.best: dict[int, list[_Part]] = {}  # by number of edges, the best first
+        self.cost = max(1, cost)  # edges that a question about the rest of the graph comes to
+
+    def run(self) -> Generator[Question, Answer, tuple[Judged, ...]]:
+        """First from the proposals that are the same from every start, then from the others: what these bring must be
+        clearly better, or the explanation would change with the start for nothing."""
+        if not len(self.considered):
+            return ()
+        groups = [[o for o in self.orders if (o[0] in self.steady) == steady] for steady in (True, False)]
+        for phase, orders in enumerate(group for group in groups if group):
+            self._rank_edges(phase, orders)
+            self._enter(phase)
+            rows, origins = self._proposed(orders)
+            yield from self._ask(rows, origins, np.zeros(len(rows)))
+            if self.exchanges:
+                yield from self._improve()
+        if self.exchanges:
+            base = self.best[self._enough()][0]
+            self._enter(base.phase)  # what it is grown into depends on the start no more than it does
+            yield from self._ask(*self._grown_on(base))
+        return self._table()
+
+    def _improve(self) -> Generator[Question, Answer, None]:
+        for _ in range(ROUNDS):
+            bases = [part for part in self._to_improve() if part.row.tobytes() not in self.expanded]
+            if not bases:
+                return
+            self.expanded |= {part.row.tobytes() for part in bases}
+            yield from self._ask(*self._moves(bases))
+
+    def _grown_on(self, base: _Part) -> tuple[np.ndarray, list[str], np.ndarray]:
+        """The smallest part that is nearly as good as any, with one edge more for every larger size: there is nothing to
+        gain, but what is larger should not lose what the smaller has."""
+        rows, row = [], base.row
+        for _ in range(base.size, MOST):
+            newcomers = self.moves.newcomers(row)
+            if not len(newcomers):
+                break
+            row = row.copy()
+            row[newcomers[0]] = True
+            rows.append(row)
+        rows = np.array(rows, dtype=bool).reshape(-1, len(base.row))
+        return rows, [base.origin] * len(rows), np.full(len(rows), base.without)
+
+    # What the proposals say
+
+    def _order(self, scores: np.ndarray, connected: bool) -> list[int]:
+        """The first edges of a proposal, in the order in which they come in."""
+        e = self.explanation
+        settings = {"connected": connected, "hop": e.pair_hops, "touching": e.edges_at}
+        order = nested_order(e.pairs, scores, e.roots, **settings)
+        return [pair for _, pair in zip(range(CONSIDERED), order, strict=False)]
+
+    def _rank_edges(self, phase: int, orders: Sequence[tuple[str, list[int]]]) -> None:
+        """How early any of these proposals has an edge, or one before them had it, and how early all of them do."""
+        count = len(self.considered)
+        ranks = np.full((len(orders), count), float(count))
+        for row, (_, order) in zip(ranks, orders, strict=True):
+            row[order] = np.arange(len(order))
+        self.ranks.append(ranks.min(0) if phase == 0 else np.minimum(self.ranks[0], ranks.min(0)))  # (considered,)
+        if phase == 0:
+            behind = np.minimum(ranks, self.num_steady).mean(0)
+            self.consensus = 1 - behind / max(self.num_steady, 1)  # (considered,)
+
+    def _enter(self, phase: int) -> None:
+        """From here on parts are of this phase: at first only edges may come in that no start decides."""
+        self.phase, self.moves.rank = phase, self.ranks[phase]
+        self.moves.open[self.num_steady :] = phase > 0
+
+    def _proposed(self, orders: Sequence[tuple[str, list[int]]]) -> tuple[np.ndarray, list[str]]:
+        """A part of every size from each proposal; at first also every edge at the target, and rings."""
+        rows, origins = [], []
+        for name, order in orders:
+            size = min(len(order), MOST)
+            nested = np.zeros((size, len(self.considered)), dtype=bool)
+            nested[:, order[:size]] = np.tri(size, dtype=bool)
+            rows.append(nested)
+            origins += [name] * size
+        if self.exchanges and self.phase == 0:
+            rows.append(self.moves.beginnings())
+            origins += ["growth"] * len(rows[-1])
+        return np.concatenate(rows), origins
+
+    # Asking
+
+    def _ask(self, rows: np.ndarray, origins: Sequence[str], guesses: np.ndarray) -> Generator[Question, Answer, None]:
+        """Judges the rows that are new: all alone, and without those that look best as many as can be afforded."""
+        fresh = {row.tobytes(): i for i, row in reversed(list(enumerate(rows)))}
+        fresh = sorted(i for key, i in fresh.items() if key not in self.known)
+        rows, guesses = rows[fresh], guesses[fresh]
+        if not len(rows):
+            return
+        answer = yield Question(self._over_pairs(rows), self._over_pairs(rows[:0]))
+        alone = answer.alone[:, self.asked.label]
+        keeps = answer.alone.argmax(1) == self.asked.label
+        scores = np.minimum(1.0, alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - guesses
+        columns = rows, rows.sum(1).tolist(), fresh, alone.tolist(), keeps.tolist(), scores.tolist()
+        parts = [
+            _Part(row, size, origins[i], *rest, phase=self.phase) for row, size, i, *rest in zip(*columns, strict=True)
+        ]
+        self.known |= {part.row.tobytes(): part for part in parts}
+        contenders = self._contenders(parts)
+        chosen = np.array([part.row for part in contenders])
+        answer = yield Question(self._over_pairs(chosen[:0]), self._over_pairs(chosen))
+        for part, without in zip(contenders, answer.without[:, self.asked.label].tolist(), strict=True):
+            self._judge(part, without)
+
+    def _judge(self, part: _Part, without: float) -> None:
+        part.without = without
+        part.score = min(1.0, part.alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - without
+        if self.in_pieces:
+            part.score -= PIECE * (self.moves.pieces(part.row) - 1)
+        if not part.keeps_class:
+            part.score -= LOSES_CLASS
+        part.score -= BY_CHANCE * part.phase
+        ranked = self.best.setdefault(part.size, [])
+        insort(ranked, part, key=lambda other: -other.score)  # of equals the one that was there first
+        del ranked[REMEMBERED:]
+
+    def _contenders(self, parts: Sequence[_Part]) -> list[_Part]:
+        """Those that look best of each size, so that every size has its share of the questions that can be afforded."""
+        affordable = max(1, QUESTION_EDGES // self.cost)
+        if len(parts) <= affordable:
+            return list(parts)
+        by_size: dict[int, list[_Part]] = {}
+        for part in sorted(parts, key=lambda part: -part.score):
+            by_size.setdefault(part.size, []).append(part)
+        each = max(1, affordable // len(by_size))
+        return [part for sized in by_size.values() for part in sized[:each]]
+
+    def _over_pairs(self, rows: np.ndarray) -> np.ndarray:
+        wide = np.zeros((len(rows), len(self.explanation.pairs)), dtype=bool)
+        wide[:, self.considered] = rows
+        return wide
+
+    # Moves
+
+    def _to_improve(self) -> list[_Part]:
+        """The best parts of each size up to the first that is nearly as good as any, and the best of the sizes people ask for."""
+        enough, bases = self._enough(), []
+        for size in sorted(self.best):
+            ranked = self.best[size]
+            if size > min(max(enough + 2, ASKED_FOR), LARGEST):
+                break
+            if size > enough + 2:
+                bases += ranked[:1]
+            elif size > SMALL:
+                bases += ranked[:1] if size % 2 == 0 else []
+            else:
+                equal = [part for part in ranked if part.score >= ranked[0].score - EQUAL]
+                preferred = min(equal, key=self._preference)
+                foremost = ranked[: BEAM_WHOLE if self.in_pieces else BEAM]
+                bases += foremost if preferred in foremost else [*foremost, preferred]
+        return bases
+
+    def _enough(self) -> int:
+        """The smallest size whose best part is nearly as good as any."""
+        top = max(ranked[0].score for ranked in self.best.values())
+        return min(size for size, ranked in self.best.items() if ranked[0].score >= top - (1 - PLATEAU) * abs(top))
+
+    def _moves(self, bases: Sequence[_Part]) -> tuple[np.ndarray, list[str], np.ndarray]:
+        """All parts one move away from the bases, where each came from, and a guess of what is said without it."""
+        rows, origins, guesses = [], [], []
+        for base in bases:
+            moves, row = self.moves, base.row
+            made = np.concatenate([moves.additions(row), moves.removals(row), moves.exchanges(row, self._known_score)])
+            made = made[made.sum(1) <= MOST]
+            rows.append(made)
+            origins += [base.origin] * len(made)
+            guesses.append(np.full(len(made), base.without))
+        return np.concatenate(rows), origins, np.concatenate(guesses)
+
+    def _known_score(self, row: np.ndarray) -> float:
+        part = self.known.get(row.tobytes())
+        return -np.inf if part is None else part.score
+
+    # The result
+
+    def _table(self) -> tuple[Judged, ...]:
+        """The best part of each number of edges and of each number of nodes.
+
+        Those for numbers of nodes alone come last, those for numbers of edges alone first, so that the first of so
+        many edges is the one for them, and the last of so many nodes.
+        """
+        judged = [part for part in self.known.values() if part.without is not None and part.size <= MOST]
+        rows = np.array([part.row for part in judged])
+        scores = np.array([part.score for part in judged])
+        edges = np.array([part.size for part in judged])
+        nodes = self.moves.nodes(rows).sum(1)
+        chosen: tuple[set[int], set[int]] = set(), set()
+        for of_unit, sizes in zip(chosen, (edges, nodes), strict=True):
+            for size in np.unique(sizes):
+                some = np.flatnonzero(sizes == size)
+                equal = some[scores[some] >= scores[some].max() - EQUAL]
+                of_unit.add(min(equal.tolist(), key=lambda i: self._preference(judged[i])))
+        by_edges, by_nodes = chosen
+        place = {i: (i in by_nodes) - (i in by_edges) for i in by_edges | by_nodes}
+        order = sorted(place, key=lambda i: (place[i], -scores[i], self._preference(judged[i])))
+        return tuple(self._judged(judged[i]) for i in order)
+
+    def _preference(self, part: _Part) -> tuple:
+        """Smaller for a part that was found without chance, then for one of fewer nodes, as a ring is, and fewer edges, that
+        more proposals speak for, that is nearer to the target, that has smaller numbers."""
+        if part.preference is None:
+            row = part.row
+            nodes = int(self.moves.nodes(row).sum())
+            support, hops = round(float(self.consensus[row].sum()), 2), int(self.hops[row].sum())
+            part.preference = part.phase, nodes, part.size, -support, hops, tuple(np.flatnonzero(row).tolist())
+        return part.preference
+
+    def _judged(self, part: _Part) -> Judged:
+        pairs = self.explanation.pairs[np.sort(self.considered[part.row])]
+        edges = tuple((a, b) for a, b in pairs.tolist())
+        return Judged(edges, part.alone, part.without, part.keeps_class, part.origin)
+
+
+def _considered(steady: Sequence[list[int]], others: Sequence[list[int]], num_pairs: int) -> tuple[np.ndarray, int]:
+    """The pairs that come first in any of the orders, at most CONSIDERED of each kind, and how many are of the first kind.
+
+    Each kind is sorted. The first does not depend on the start, and neither do its places.
+    """
+    found = _first_of(steady, num_pairs)
+    more = np.setdiff1d(_first_of(others, num_pairs), found)
+    return np.concatenate([found, more]), len(found)
+
+
+def _first_of(orders: Sequence[list[int]], num_pairs: int) -> np.ndarray:
+    rank = np.full(num_pairs, np.inf)
+    for order in orders:
+        rank[order] = np.minimum(rank[order], np.arange(len(order)))
+    first = np.argsort(rank, kind="stable")[:CONSIDERED]
+    return np.sort(first[np.isfinite(rank[first])])

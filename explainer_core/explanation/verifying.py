@@ -1,0 +1,159 @@
+"""Explanations checked with the model: hard subgraphs are compared by asking about them, and every one gets its verdict."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from torch import nn
+
+from explainer_core.config import AUTO
+from explainer_core.explanation.extraction import Subgraph
+from explainer_core.explanation.judging import Judge, edge_rows
+from explainer_core.explanation.metrics import explained_class
+from explainer_core.explanation.result import Explanation
+from explainer_core.explanation.search import LARGEST, Answer, Asked, Question, Search
+from explainer_core.explanation.verdict import NEARLY, Judged, verdict_of
+from explainer_core.graph import Graph, GraphSet
+
+
+def verified(
+    judge: Judge,
+    explanations: Sequence[Explanation],
+    proposals: Sequence[dict[str, np.ndarray]],
+    steady: Sequence[str] = (),
+) -> list[Explanation]:
+    """The explanations with the best hard subgraph of every size that the proposals lead to.
+
+    A proposal is a score for each undirected pair; each explanation has its own, by name. `steady` names those that are
+    the same from every start: they decide between equals.
+    """
+    searches = [
+        Search(e, some, asked_of(e), exchanges=e.config.refine, steady=steady, cost=judge.cost(i))
+        for i, (e, some) in enumerate(zip(explanations, proposals, strict=True))
+    ]
+    tables = _run_together([search.run() for search in searches], judge)
+    return [replace(e, table=table) for e, table in zip(explanations, tables, strict=True)]
+
+
+def exchanged(model: nn.Module, data: Graph | GraphSet, explanations: Sequence[Explanation]) -> list[Subgraph]:
+    """Each explanation's own G_S after the exchanges that `verified` makes, with as many edges: for comparisons."""
+    judge = Judge(model, data, explanations)
+    found = []
+    searches = []
+    for i, explanation in enumerate(explanations):
+        order = np.zeros(len(explanation.pairs))
+        kept = explanation.subgraph()
+        order[[explanation.pair_places[edge] for edge in kept.edges]] = 1
+        scores = explanation.undirected()[1]
+        own = {explanation.method: scores + (scores.max(initial=0) + 1) * order}
+        asked = asked_of(explanation)
+        searches.append(Search(explanation, own, asked, exchanges=True, cost=judge.cost(i)))
+    tables = _run_together([search.run() for search in searches], judge)
+    for explanation, table in zip(explanations, tables, strict=True):
+        size = len(explanation.subgraph().edges)
+        best = next((judged for judged in table if len(judged.edges) == size), None)
+        found.append(explanation.subgraph() if best is None else Subgraph.of(best.edges, explanation.roots))
+    return found
+
+
+def asked_of(explanation: Explanation) -> Asked:
+    """The class an explanation is about, and what counts as all of its probability."""
+    label = explained_class(explanation)
+    full = explanation.probabilities[label]
+    return Asked(label, full, full if label == explanation.predicted_class else 1.0)
+
+
+def _run_together(
+    searches: Sequence[Generator[Question, Answer, tuple[Judged, ...]]], judge: Judge
+) -> list[tuple[Judged, ...]]:
+    """All searches side by side; what they ask at the same time is one batch."""
+    results: list[tuple[Judged, ...]] = [()] * len(searches)
+    questions: dict[int, Question] = {}
+
+    def advance(i: int, answer: Answer | None) -> None:
+        try:
+            questions[i] = searches[i].send(answer)
+        except StopIteration as done:
+            questions.pop(i, None)
+            results[i] = done.value
+
+    for i in range(len(searches)):
+        advance(i, None)
+    while questions:
+        asked = list(questions.items())
+        alone = judge.alone([(i, question.alone) for i, question in asked])
+        without = judge.without([(i, question.without) for i, question in asked])
+        for (i, _), *answer in zip(asked, alone, without, strict=True):
+            advance(i, Answer(*answer))
+    return results
+
+
+def with_verdicts(judge: Judge, explanations: Sequence[Explanation]) -> list[Explanation]:
+    """The explanations with K_M settled where it is "auto", and what the model says of the G_S that is shown."""
+    candidates = [_sizes_to_judge(explanation) for explanation in explanations]
+    rows = [edge_rows(e, [edges for edges, _ in some]) for e, some in zip(explanations, candidates, strict=True)]
+    empty = [np.zeros((1, len(e.pairs)), dtype=bool) for e in explanations]
+    unknown = [
+        np.array([judged is None for _, judged in some], dtype=bool) for some in candidates
+    ]  # what the search has asked already is not asked again
+    alone = judge.alone(
+        [
+            (i, np.concatenate([none, row[new]]))
+            for i, (none, row, new) in enumerate(zip(empty, rows, unknown, strict=True))
+        ]
+    )
+    without = judge.without([(i, row[new]) for i, (row, new) in enumerate(zip(rows, unknown, strict=True))])
+    return [
+        _settled(e, _all_judged(e, some, a[1:], w), a[0])
+        for e, some, a, w in zip(explanations, candidates, alone, without, strict=True)
+    ]
+
+
+def _sizes_to_judge(explanation: Explanation) -> list[tuple[tuple, Judged | None]]:
+    """The G_S of each size in question, with what is known of it."""
+    sizes = sizes_of(explanation) if explanation.config.k_m == AUTO else [explanation.config.k_m]
+    return [(explanation.subgraph(size).edges, explanation.judged(size)) for size in sizes]
+
+
+def sizes_of(explanation: Explanation, largest: int = LARGEST) -> range:
+    """The sizes there are: 1 up to what the computation graph holds, or LARGEST."""
+    there = len(explanation.pairs)
+    if explanation.config.k_m_unit == "nodes":
+        there = len(np.unique(explanation.nodes))  # the two sides of a link share nodes
+    return range(1, max(1, min(largest, there)) + 1)
+
+
+def _all_judged(explanation: Explanation, candidates, alone: np.ndarray, without: np.ndarray) -> list[Judged]:
+    """Each candidate with its answers; those that were not known come in the order they were asked."""
+    label, asked = explained_class(explanation), iter(zip(alone, without, strict=True))
+    found = []
+    for edges, judged in candidates:
+        if judged is None:
+            a, w = next(asked)
+            judged = Judged(edges, float(a[label]), float(w[label]), int(a.argmax()) == label, explanation.method)
+        found.append(judged)
+    return found
+
+
+def _settled(explanation: Explanation, judged: Sequence[Judged], empty: np.ndarray) -> Explanation:
+    label, asked = explained_class(explanation), asked_of(explanation)
+    size = explanation.config.k_m
+    if size == AUTO:
+        size = smallest_good(judged, asked)
+        chosen = judged[size - 1]
+    else:
+        chosen = judged[0]
+    verdict = verdict_of(chosen, full=asked.full, empty=float(empty[label]), empty_keeps=int(empty.argmax()) == label)
+    return replace(explanation, size=size, verdict=verdict)
+
+
+def smallest_good(judged: Sequence[Judged], asked: Asked) -> int:
+    """The first size whose sufficiency + necessity is within a tenth of the best; they come from size 1 on.
+
+    Where any of them gives the class alone, only those that do are looked at.
+    """
+    scores = np.array([each.score(asked.full, asked.ceiling) for each in judged])
+    keeps = np.array([each.keeps_class for each in judged])
+    scores = np.where(keeps | ~keeps.any(), scores, -np.inf)
+    best = scores.max()
+    return 1 + int((scores >= best - (1 - NEARLY) * abs(best)).argmax())

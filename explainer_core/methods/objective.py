@@ -1,0 +1,154 @@
+"""A prediction to be explained: the model, the computation graphs, and the classes asked about."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor, nn
+
+from explainer_core.computation.computation_graph import Computation, repeated_computation
+from explainer_core.computation.forward import run
+from explainer_core.config import ExplainConfig
+from explainer_core.graph import one_hot_types
+from explainer_core.models import gcn_backward
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Everything a method needs. A node or graph has one instance, a link two; each has one row in `goal`."""
+
+    model: nn.Module
+    computation: Computation
+    config: ExplainConfig
+    task: str  # node, graph or link
+    values: Tensor  # (N, F): the features of the whole graph or set, which hidden features are filled from
+    goal: Tensor  # (P, C): the classes asked about; one-hot, or the whole predicted distribution
+    node_class: Tensor | None = None  # (n,): predicted classes, for the Laplacian term
+    distribution: bool = False  # whether the whole distribution is asked about: there is no one class to lose then
+    graph_numbers: Tensor | None = None  # (T,): of whole graphs, their numbers in the set
+    mean: Tensor | None = None  # (F,): of the values, where it is known already
+    varying: bool | None = None  # whether any value differs, likewise
+    types: bool | None = None  # whether the values are one-hot types, likewise
+
+    def logits(self, edge_weight: Tensor | None = None, x: Tensor | None = None, *, masked: bool = False) -> Tensor:
+        """What the model says with these edge weights and features: (P, C).
+
+        `masked` says that the weights are a mask, which a node that loses its edges leaves the readout by.
+        """
+        return run(
+            self.model, self.computation, self.task, edge_weight, x, None, self._node_weight(edge_weight, masked)
+        )
+
+    def logits_again(self, edge_weight: Tensor, x: Tensor | None = None, *, masked: bool = False) -> Tensor:
+        """The same for a method that asks many times: the first time costs more, the others less."""
+        node_weight = self._node_weight(edge_weight, masked)
+        return run(self.model, self.computation, self.task, edge_weight, x, self._routes, node_weight)
+
+    def _node_weight(self, edge_weight: Tensor | None, masked: bool) -> Tensor | None:
+        """How much of each node is left under a mask: as much as of the edge it keeps most; all of one that has none. (n,)
+
+        A G_S of a graph is a graph of its own; this is the same for a mask that is not yet hard.
+        """
+        if not masked or self.task != "graph" or self.config.readout == "plain" or edge_weight is None:
+            return None
+        c = self.computation
+        most = torch.full((c.num_nodes,), -1.0, device=c.x.device)
+        most = most.scatter_reduce(0, c.edge_index.flatten(), edge_weight.repeat(2), "amax")
+        return torch.where(most < 0, torch.ones_like(most), most)
+
+    def logits_and_pull(
+        self,
+        edge_weight: Tensor,
+        x: Tensor | None = None,
+        made_from: tuple[Tensor, ...] = (),
+        *,
+        masked: bool = False,
+    ):
+        """The same, and the way back: from the slope in the logits to those in the edge weights and in what x is made from.
+
+        (P, C), and a function that takes (P, C) and gives a slope, or None, for each of these tensors.
+        """
+        if x is None and self._wirings is not None:
+            logits, pull = gcn_backward.logits_and_pull(self.model, self.computation.x, self._wirings, edge_weight)
+            return logits, lambda slope: (pull(slope),)
+        wanted = edge_weight.requires_grad_(), *made_from
+        logits = self.logits_again(edge_weight, x, masked=masked)
+        return logits.detach(), lambda slope: torch.autograd.grad(logits, wanted, slope, allow_unused=True)
+
+    @cached_property
+    def _routes(self):
+        c = self.computation
+        return self.model.plan(c.edge_index, c.num_nodes, c.prefixes)
+
+    @cached_property
+    def _wirings(self):
+        """For the way back that is written out; None where it is not, or where routes make the recorded one cheaper."""
+        c = self.computation
+        if not gcn_backward.can_be_written_out(self.model) or self._routes is not None:
+            return None
+        return self.model.wirings(c.x, c.edge_index, edge_type=c.edge_types, degree=c.degree, prefixes=c.prefixes)
+
+    def loss(self, logits: Tensor) -> Tensor:
+        """-log P(y), or the cross-entropy with the predicted distribution: (P,)."""
+        return -(self.goal * logits.log_softmax(-1)).sum(-1)
+
+    @property
+    def fill(self) -> str:
+        """What hides a feature: "marginal" or "zero". The type of another node is a different type, not a hidden one."""
+        if self.config.feature_fill != "auto":
+            return self.config.feature_fill
+        types = one_hot_types(self.values) if self.types is None else self.types
+        return "zero" if types else "marginal"
+
+    @property
+    def emptied(self) -> Tensor:
+        """Features that say nothing: every one at its mean, or at zero: (n, F)."""
+        if self.fill == "zero":
+            return torch.zeros_like(self.computation.x)
+        return (self.values.mean(0) if self.mean is None else self.mean).expand_as(self.computation.x)
+
+    @property
+    def features_matter(self) -> bool:
+        """False where other nodes' values are all the same values, so that filling them in changes nothing."""
+        if self.fill == "zero":
+            return True
+        return bool((self.values != self.values[0]).any()) if self.varying is None else self.varying
+
+    def repeated(self, times: int) -> "Problem":
+        """Every prediction `times` over, side by side."""
+        if times == 1:
+            return self
+        computation = repeated_computation(self.computation, self.task, times)
+        node_class = self.node_class
+        if node_class is not None:  # of nodes only: a link has no classes of nodes
+            node_class = node_class.repeat_interleave(times)
+        return replace(self, computation=computation, goal=self.goal.repeat_interleave(times, 0), node_class=node_class)
+
+    @property
+    def predictions_of_instances(self) -> Tensor:
+        """Which prediction each instance belongs to: (I,)."""
+        instances = torch.arange(self.computation.num_instances, device=self.goal.device)
+        return instances // 2 if self.task == "link" else instances
+
+    @property
+    def names_of_instances(self) -> Tensor:
+        """What chance goes by beside the seed: the number of a graph in its set, so that no two have the same draws: (I,)."""
+        count = self.computation.num_instances
+        if self.graph_numbers is None:
+            return torch.zeros(count, dtype=torch.int64, device=self.goal.device)
+        return self.graph_numbers.repeat_interleave(count // max(1, len(self.graph_numbers)))
+
+    @property
+    def seeds_of_instances(self) -> Tensor:
+        """The seed of the run each instance belongs to; the runs of a prediction lie side by side: (I,)."""
+        return self.config.seed + self.predictions_of_instances % self.config.seeds
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What a method found: one weight for each edge, and for each feature of each instance, if it looks at features."""
+
+    edge: Tensor  # (e,)
+    feature: Tensor | None = None  # (I, F)
+    node_feature: Tensor | None = None  # (n, F), where each node has a mask of its own
+    steps: Tensor | None = None  # (P,), where the method learns

@@ -1,0 +1,118 @@
+"""From a recipe to a trained network with its card, and from a card back to a measurement."""
+
+from collections.abc import Sequence
+
+import torch
+
+from explainer_core.datasets.download import is_available
+from explainer_core.datasets.molecules import NOT_IN_MUTAGENICITY, molecules
+from explainer_core.datasets.registry import dataset_info, load_dataset
+from explainer_core.device import pick_device
+from explainer_core.graph import Graph, GraphSet
+from explainer_core.models import GNN
+from explainer_core.zoo.pretrained import Card
+from explainer_core.zoo.recipes import NETWORK_OPTIONS, TRAINING_OPTIONS, Recipe, find_recipe
+from explainer_core.zoo.tasks import GraphTask, LinkTask, NodeTask, accuracy, make_task
+from explainer_core.zoo.training import EpochDone, train
+
+FRESH_SEED_STEP = 1000  # the fresh graph of a generated set is made with this much added to the seed
+
+
+def train_recipe(
+    recipe: Recipe,
+    *,
+    seed: int = 0,
+    data: Graph | GraphSet | None = None,
+    device=None,
+    on_epoch: EpochDone | None = None,
+) -> tuple[GNN, Card]:
+    """Trains one network and writes its card. One seed decides the graph (if generated), the split and the weights."""
+    data = load_dataset(recipe.dataset, seed=seed) if data is None else data
+    task = make_task(data, recipe.task, seed, device or pick_device())
+    trained = train(recipe.spec(data, task), task, recipe.config, seed=seed, on_epoch=on_epoch)
+    fresh = fresh_accuracy(trained.model, recipe.dataset, data, task, seed)
+    shelf = shelf_accuracy(trained.model) if recipe.dataset == "mutagenicity" and is_alike(data, molecules()) else None
+    card = Card(
+        dataset=recipe.dataset,
+        model=recipe.model,
+        main=recipe.main,
+        task=recipe.task,
+        architecture=trained.model.spec.to_dict(),
+        training=recipe.config.to_dict(),
+        seed=seed,
+        split={"rule": "80/10/10 by class", "seed": seed} | {part: len(chosen) for part, chosen in task.split.items()},
+        **{f"{part}_accuracy": round(value, 4) for part, value in trained.accuracy.items()},
+        majority_accuracy=round(majority_accuracy(task), 4),
+        best_epoch=trained.best_epoch,
+        epochs=recipe.config.epochs,
+        command=command_of(recipe, seed),
+        torch_version=torch.__version__,
+        sha256="",
+        fresh_graph_accuracy=None if fresh is None else round(fresh, 4),
+        fresh_graph_seed=None if fresh is None else seed + FRESH_SEED_STEP,
+        test_auc=round(task.auc(trained.model, "test"), 4) if isinstance(task, LinkTask) else None,
+        shelf_accuracy=None if shelf is None else round(shelf, 4),
+        notes=recipe.notes,
+    )
+    return trained.model, card
+
+
+def measured_accuracy(card: Card, model: GNN) -> float | None:
+    """The card's test accuracy, measured anew; None where the data are not on this machine."""
+    info = dataset_info(card.dataset)
+    if info.models_of:
+        return shelf_accuracy(model)
+    if info.archive and not is_available(info.archive):
+        return None
+    data = load_dataset(card.dataset, seed=card.seed)
+    task = make_task(data, card.task, card.seed, next(model.parameters()).device)
+    with torch.no_grad():
+        return accuracy(*task.logits(model, "test"))
+
+
+@torch.no_grad()
+def fresh_accuracy(model: GNN, dataset: str, data: Graph | GraphSet, task, seed: int) -> float | None:
+    """Accuracy on all of a new graph or set of the same family; None where there is no other like the data."""
+    if not dataset_info(dataset).generated:
+        return None
+    fresh = load_dataset(dataset, seed=seed + FRESH_SEED_STEP)
+    return task.accuracy_on(model, fresh) if is_alike(data, fresh) else None
+
+
+def is_alike(data: Graph | GraphSet, other: Graph | GraphSet) -> bool:
+    """True if a network trained on one can be asked about the other: the same features, classes and edge types.
+
+    A recipe may be trained on data of one's own, which need be nothing like the data set it was written for.
+    """
+    fields = ("num_features", "feature_names", "class_names", "edge_type_names")
+    return all(_plain(getattr(data, field)) == _plain(getattr(other, field)) for field in fields)
+
+
+def _plain(value: int | Sequence[str]) -> int | tuple[str, ...]:
+    return value if isinstance(value, int) else tuple(value)
+
+
+@torch.no_grad()
+def shelf_accuracy(model: GNN) -> float:
+    """The share a Mutagenicity model gets right of the well-known molecules that its data do not contain."""
+    shelf = molecules()
+    unseen = torch.tensor([i for i, name in enumerate(shelf.graph_names) if name in NOT_IN_MUTAGENICITY])
+    task = GraphTask(shelf, 0, next(model.parameters()).device)
+    return accuracy(task.logits_of(model, unseen), shelf.labels[unseen])
+
+
+def majority_accuracy(task: NodeTask | GraphTask | LinkTask) -> float:
+    """What always naming the commonest class of the training part scores on the test part."""
+    commonest = task.truth("train").mode().values
+    return float((task.truth("test") == commonest).float().mean())
+
+
+def command_of(recipe: Recipe, seed: int) -> str:
+    """The command line that trains this network again: its recipe, and what was changed in it."""
+    plain = find_recipe(recipe.dataset, recipe.model)
+    network = [(name, recipe.network.get(field), plain.network.get(field)) for name, field in NETWORK_OPTIONS.items()]
+    training = [
+        (name, getattr(recipe.config, field), getattr(plain.config, field)) for name, field in TRAINING_OPTIONS.items()
+    ]
+    changed = [f"--{name} {value}" for name, value, usual in network + training if value != usual]
+    return " ".join(["python -m explainer_core train", recipe.dataset, recipe.model, *changed, f"--seed {seed}"])

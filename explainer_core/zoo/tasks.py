@@ -1,0 +1,251 @@
+"""What a network is trained for: the examples of a node, graph or link task, their split, loss and accuracy."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from explainer_core.graph import Batch, Graph, GraphSet
+from explainer_core.models import GNN
+from explainer_core.zoo.random_parts import joined, random_parts
+
+PARTS = ("train", "val", "test")
+LINK_CLASSES = ("no link", "link")
+PART_DRAWS = 4  # of each graph, when a network is judged on parts
+EVALUATION_NODES = 100_000  # graphs are judged in batches of about this many nodes, to bound the memory
+
+
+def split_80_10_10(labels: np.ndarray, seed: int) -> dict[str, Tensor]:
+    """Train, validation and test examples, every class in its share."""
+    everyone = np.arange(len(labels))
+    train, rest = train_test_split(everyone, test_size=0.2, stratify=labels, random_state=seed)
+    # a class of one or two members cannot be shared out again between validation and test
+    fair = np.bincount(labels[rest]).min(initial=2, where=np.bincount(labels[rest]) > 0) >= 2
+    val, test = train_test_split(rest, test_size=0.5, stratify=labels[rest] if fair else None, random_state=seed)
+    return {part: torch.from_numpy(np.sort(chosen)) for part, chosen in zip(PARTS, (train, val, test), strict=True)}
+
+
+def dropped_edges(num_edges: int, share: float, generator: torch.Generator, device) -> Tensor | None:
+    """Edge weights of one and zero that silence a random share of the messages; None for no share."""
+    if share <= 0:
+        return None
+    return (torch.rand(num_edges, generator=generator) >= share).float().to(device)
+
+
+def swapped_features(x: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """A random share of all feature values replaced by that feature's value at a random other node.
+
+    The network learns not to know nodes by their noise, and meets the very values an explainer fills in.
+    """
+    if share <= 0:
+        return x
+    swap = torch.rand(x.shape, generator=generator) < share
+    other = torch.randint(len(x), x.shape, generator=generator).to(x.device)
+    return torch.where(swap.to(x.device), x.gather(0, other), x)
+
+
+@dataclass
+class NodeTask:
+    """Tell the class of nodes of one graph."""
+
+    graph: Graph
+    seed: int
+    device: torch.device
+
+    def __post_init__(self):
+        if self.graph.labels is None:
+            raise ValueError(f"a node task needs the labels of the nodes (got none in {self.graph.name!r})")
+        self.num_classes = self.graph.num_classes
+        self.split = split_80_10_10(self.graph.labels.numpy(), self.seed)
+        self._inputs = _inputs(self.graph, self.device)
+
+    def losses(self, model: GNN, config, generator: torch.Generator) -> Iterator[Tensor]:
+        """The loss of each step of one epoch: here a single step over all training nodes.
+
+        Where edges are dropped the whole graph is learnt beside the thinned one, or accuracy on it suffers.
+        """
+        x, edge_index, edge_type = self._inputs
+        x = swapped_features(x, config.feature_swap, generator)
+        train, truth = self.split["train"], self.truth("train").to(self.device)
+        loss = cross_entropy(model(x, edge_index, edge_type=edge_type)[train], truth)
+        if config.edge_drop > 0:
+            keep = dropped_edges(self.graph.num_edges, config.edge_drop, generator, self.device)
+            loss = (loss + cross_entropy(model(x, edge_index, keep, edge_type=edge_type)[train], truth)) / 2
+        yield loss
+
+    def truth(self, part: str) -> Tensor:
+        return self.graph.labels[self.split[part]]
+
+    def logits(self, model: GNN, part: str) -> tuple[Tensor, Tensor]:
+        """What the model says of one part of the split, and the truth."""
+        return model(*self._inputs[:2], edge_type=self._inputs[2])[self.split[part]].cpu(), self.truth(part)
+
+    def accuracy_on(self, model: GNN, other: Graph) -> float:
+        """Accuracy over all nodes of another graph of the same family."""
+        x, edge_index, edge_type = _inputs(other, self.device)
+        return accuracy(model(x, edge_index, edge_type=edge_type).cpu(), other.labels)
+
+
+@dataclass
+class GraphTask:
+    """Tell the class of whole graphs."""
+
+    graphs: GraphSet
+    seed: int
+    device: torch.device
+
+    def __post_init__(self):
+        if self.graphs.labels is None:
+            raise ValueError(f"a graph task needs the labels of the graphs (got none in {self.graphs.name!r})")
+        self.num_classes = self.graphs.num_classes
+        self.split = split_80_10_10(self.graphs.labels.numpy(), self.seed)
+
+    def losses(self, model: GNN, config, generator: torch.Generator) -> Iterator[Tensor]:
+        """The loss of each minibatch of one epoch, in a new order every time.
+
+        Parts go through the network together with the whole graphs, so that batch norms see both at once.
+        """
+        train = self.split["train"]
+        for chosen in train[torch.randperm(len(train), generator=generator)].split(config.batch_size):
+            batch = self.graphs.batch(chosen)
+            if config.parts > 0:
+                batch = joined(batch, random_parts(batch, generator))
+            keep = dropped_edges(batch.edge_index.shape[1], config.edge_drop, generator, self.device)
+            logits = self._judge(model, batch, keep).split(len(chosen))  # of whole graphs, then of parts
+            truth = self.graphs.labels[chosen].to(self.device)
+            shares = (1 - config.parts, config.parts)[: len(logits)]
+            yield sum(share * cross_entropy(said, truth) for share, said in zip(shares, logits, strict=True))
+
+    def truth(self, part: str) -> Tensor:
+        return self.graphs.labels[self.split[part]]
+
+    def logits(self, model: GNN, part: str) -> tuple[Tensor, Tensor]:
+        """What the model says of one part of the split, and the truth."""
+        return self.logits_of(model, self.split[part]), self.truth(part)
+
+    def logits_of(self, model: GNN, chosen: Tensor) -> Tensor:
+        sizes = self.graphs.node_start.diff()[chosen]
+        chunk = sizes.cumsum(0) // EVALUATION_NODES  # (len(chosen),): rising, so each value is one batch
+        parts = [chosen[chunk == i] for i in chunk.unique()]
+        return torch.cat([self._judge(model, self.graphs.batch(part)).cpu() for part in parts])
+
+    def logits_of_parts(self, model: GNN, part: str) -> tuple[Tensor, Tensor]:
+        """What the model says of random parts of these graphs, the same ones every time, and the truth."""
+        generator = torch.Generator().manual_seed(self.seed)
+        batch = self.graphs.batch(self.split[part])
+        logits = [self._judge(model, random_parts(batch, generator)).cpu() for _ in range(PART_DRAWS)]
+        return torch.cat(logits), self.truth(part).repeat(PART_DRAWS)
+
+    def accuracy_on(self, model: GNN, other: GraphSet) -> float:
+        """Accuracy over all graphs of another set of the same family."""
+        everyone = torch.arange(len(other))
+        return accuracy(GraphTask(other, self.seed, self.device).logits_of(model, everyone), other.labels)
+
+    def _judge(self, model: GNN, batch: Batch, keep: Tensor | None = None) -> Tensor:
+        types = None if batch.edge_types is None else batch.edge_types.to(self.device)
+        return model(
+            batch.x.to(self.device),
+            batch.edge_index.to(self.device),
+            keep,
+            edge_type=types,
+            graph_of=batch.graph_of.to(self.device),
+            num_graphs=batch.num_graphs,
+        )
+
+
+@dataclass
+class LinkTask:
+    """Tell joined pairs of nodes from others. Validation and test edges carry no messages: the network never sees them."""
+
+    graph: Graph
+    seed: int
+    device: torch.device
+    supervised: float = 0.3  # share of the training edges that are hidden and asked for in an epoch
+
+    def __post_init__(self):
+        if not self.graph.is_undirected:
+            raise ValueError(
+                "a link task needs an undirected graph (got a directed one); add the edges' other directions"
+            )
+        self.num_classes = len(LINK_CLASSES)
+        ends = self.graph.edge_index
+        self._pairs = ends[:, ends[0] < ends[1]]  # (2, P): each edge once
+        self.split = split_80_10_10(np.zeros(self._pairs.shape[1], dtype=int), self.seed)
+        generator = torch.Generator().manual_seed(self.seed)
+        self._negatives = {part: self._strangers(len(self.split[part]), generator) for part in PARTS}
+
+    @property
+    def message_edges(self) -> Tensor:
+        """The edges the network may look at when it is judged: those of the training part, both directions."""
+        return self._both_ways(self.split["train"])
+
+    def losses(self, model: GNN, config, generator: torch.Generator) -> Iterator[Tensor]:
+        """One step: some training edges are hidden and asked for, among as many pairs of strangers."""
+        train = self.split["train"]
+        train = train[torch.randperm(len(train), generator=generator)]
+        asked, seen = train.tensor_split([max(1, int(self.supervised * len(train)))])
+        links = torch.cat([self._pairs[:, asked], self._strangers(len(asked), generator)], dim=1)
+        edge_index = self._both_ways(seen)
+        keep = dropped_edges(edge_index.shape[1], config.edge_drop, generator, self.device)
+        yield cross_entropy(
+            self._judge(model, links, edge_index, keep), _edges_then_strangers(len(asked)).to(self.device)
+        )
+
+    def truth(self, part: str) -> Tensor:
+        return _edges_then_strangers(len(self.split[part]))
+
+    def logits(self, model: GNN, part: str) -> tuple[Tensor, Tensor]:
+        """What the model says of one part's edges and as many strangers, and the truth."""
+        return self._judge(model, self.pairs(part), self.message_edges).cpu(), self.truth(part)
+
+    def pairs(self, part: str) -> Tensor:
+        """The edges of one part, then as many strangers: (2, 2 P)."""
+        return torch.cat([self._pairs[:, self.split[part]], self._negatives[part]], dim=1)
+
+    def auc(self, model: GNN, part: str) -> float:
+        logits, truth = self.logits(model, part)
+        return float(roc_auc_score(truth, logits[:, 1] - logits[:, 0]))
+
+    def _judge(self, model: GNN, links: Tensor, edge_index: Tensor, keep: Tensor | None = None) -> Tensor:
+        return model(self.graph.x.to(self.device), edge_index.to(self.device), keep, links=links.to(self.device))
+
+    def _both_ways(self, chosen: Tensor) -> Tensor:
+        pairs = self._pairs[:, chosen]
+        return torch.cat([pairs, pairs.flip(0)], dim=1)
+
+    def _strangers(self, count: int, generator: torch.Generator) -> Tensor:
+        """Random pairs of different nodes with no edge between them in the whole graph: (2, count)."""
+        size, found = self.graph.num_nodes, []
+        joined = self._pairs[0] * size + self._pairs[1]
+        while sum(part.shape[1] for part in found) < count:
+            pairs = torch.randint(size, (2, 2 * count), generator=generator).sort(0).values
+            new = (pairs[0] != pairs[1]) & ~torch.isin(pairs[0] * size + pairs[1], joined)
+            found.append(pairs[:, new])
+        return torch.cat(found, dim=1)[:, :count]
+
+
+def make_task(data: Graph | GraphSet, task: str, seed: int, device: torch.device) -> NodeTask | GraphTask | LinkTask:
+    kind = {"node": NodeTask, "graph": GraphTask, "link": LinkTask}[task]
+    expected = GraphSet if task == "graph" else Graph
+    if not isinstance(data, expected):
+        raise ValueError(f"a {task} task needs a {expected.__name__} (got {type(data).__name__})")
+    return kind(data, seed, device)
+
+
+def accuracy(logits: Tensor, truth: Tensor) -> float:
+    return float((logits.argmax(-1) == truth).float().mean())
+
+
+def _edges_then_strangers(count: int) -> Tensor:
+    """Labels of `count` links followed by as many pairs that are none."""
+    return torch.tensor([1, 0]).repeat_interleave(count)
+
+
+def _inputs(graph: Graph, device: torch.device) -> tuple[Tensor, Tensor, Tensor | None]:
+    types = None if graph.edge_types is None else graph.edge_types.to(device)
+    return graph.x.to(device), graph.edge_index.to(device), types
