@@ -1,11 +1,11 @@
 """Where nodes are drawn: a neighbourhood in pixels, a whole data set's map in the unit square, a molecule as chemists do."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from contextlib import suppress
 
 import numpy as np
-from rdkit import Chem, rdBase
-from rdkit.Chem import rdDepictor
 from scipy import fft
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, shortest_path
@@ -13,13 +13,19 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from explainer_core.datasets.chemistry import BONDS
+from explainer_core.extras import Chem, rdBase, rdDepictor
 from explainer_core.graph import Graph
 
 EDGE_LENGTH = 50.0  # pixels at zoom 1, of a typical edge
 LEAST_DISTANCE = 14.0  # pixels between two nodes; a node is about 8 wide
 AROMATIC = "aromatic"
 RDKIT_BOND = 1.5  # what RDKit draws a bond as
-ELEMENTS = frozenset(Chem.GetPeriodicTable().GetElementSymbol(number) for number in range(1, 119))
+SYMBOLS = (  # of the 118 elements, in their order
+    "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr "
+    "Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir "
+    "Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl Mc Lv Ts Og"
+)
+ELEMENTS = frozenset(SYMBOLS.split())
 
 GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))  # turns by it never meet again, so they spread points evenly
 SMALL = 400  # nodes; up to here every distance is looked at, above that forces have to do
