@@ -7,6 +7,7 @@ from explainer_core.datasets.registry import DATASETS, DatasetInfo, load_dataset
 from explainer_core.explaining import LearningStep, explain, explain_many, explain_steps
 from explainer_core.explanation import Explanation
 from explainer_core.extraction import Subgraph
+from explainer_core.extras import MissingExtra
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods import METHODS
 from explainer_core.models import ModelSpec
@@ -20,6 +21,7 @@ from explainer_core.training import TrainConfig, train
 # The function takes the name of its module: explainer_core.trust is the function from here on.
 from explainer_core.trust import trust
 from explainer_core.verdict import Verdict
+from explainer_core.version import __version__
 
 __all__ = [
     "DATASETS",
@@ -33,6 +35,7 @@ __all__ = [
     "GraphSet",
     "LearningStep",
     "Link",
+    "MissingExtra",
     "ModelSpec",
     "Node",
     "PretrainedError",
@@ -41,6 +44,7 @@ __all__ = [
     "TrainConfig",
     "Verdict",
     "WholeGraph",
+    "__version__",
     "explain",
     "explain_many",
     "explain_steps",
