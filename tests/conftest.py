@@ -13,7 +13,13 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Of a long test that is parametrised, every twentieth case is kept; one that asks for `share` counts for itself."""
+    """Marks browser tests by their folder, and keeps every twentieth case of a long test that is parametrised.
+
+    A long test that asks for `share` counts for itself.
+    """
+    for item in items:
+        if "browser" in item.path.relative_to(config.rootpath).parts:
+            item.add_marker("browser")
     if config.getoption("--long"):
         return
     seen: dict[str, int] = {}
