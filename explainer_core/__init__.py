@@ -9,12 +9,14 @@ from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.trust import trust
 from explainer_core.explanation.verdict import Verdict
+from explainer_core.extras import MissingExtra
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods import METHODS
 from explainer_core.models import ModelSpec
 from explainer_core.prototypes.prototype import Prototype
 from explainer_core.prototypes.request import prototype
 from explainer_core.targets import Link, Node, WholeGraph
+from explainer_core.version import __version__
 from explainer_core.zoo.pretrained import Card, PretrainedError, list_cards, load_pretrained
 from explainer_core.zoo.tasks import make_task
 from explainer_core.zoo.training import TrainConfig, train
@@ -31,6 +33,7 @@ __all__ = [
     "GraphSet",
     "LearningStep",
     "Link",
+    "MissingExtra",
     "ModelSpec",
     "Node",
     "PretrainedError",
@@ -39,6 +42,7 @@ __all__ = [
     "TrainConfig",
     "Verdict",
     "WholeGraph",
+    "__version__",
     "explain",
     "explain_many",
     "explain_steps",

@@ -1,4 +1,4 @@
-"""The command line: python -m explainer_core datasets | models | train | download."""
+"""The command line of the library: datasets, models, train, download. `graph-explainer` adds `run` to them."""
 
 import argparse
 import json
@@ -11,19 +11,22 @@ from tqdm import tqdm
 from explainer_core.datasets.download import DataUnavailable, is_available, read_archive
 from explainer_core.datasets.registry import DATASETS, DatasetInfo, dataset_info
 from explainer_core.device import describe_device, pick_device, use_one_thread
+from explainer_core.extras import MissingExtra
+from explainer_core.version import __version__
 from explainer_core.zoo.cards import measured_accuracy, train_recipe
-from explainer_core.zoo.pretrained import FOLDER, Card, list_cards, load_weights, save_pretrained
+from explainer_core.zoo.pretrained import Card, list_cards, load_weights, save_pretrained
 from explainer_core.zoo.recipes import NETWORK_OPTIONS, TRAINING_OPTIONS, WHOLE_NUMBERS, find_recipe
+from explainer_core.zoo.shipped import FOLDER, OUTPUT_FOLDER
 
 TOLERANCE = 0.005  # how far a measured accuracy may lie from its card
 
 
-def main(arguments: list[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+def main(arguments: list[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
+    options = (parser or build_parser()[0]).parse_args(arguments)
     use_one_thread()
     try:
         return options.run(options)
-    except (DataUnavailable, ValueError) as error:
+    except (DataUnavailable, MissingExtra, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -146,8 +149,10 @@ def _cell(value) -> str:
     return f"{value:.1%}" if isinstance(value, float) else str(value)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m explainer_core", description=__doc__)
+def build_parser(prog: str = "python -m explainer_core"):
+    """The parser, and the place where another program adds commands of its own."""
+    parser = argparse.ArgumentParser(prog=prog, description="See why a graph neural network predicted what it did.")
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add = _command(commands, "datasets", show_datasets, "list the data sets")
     add("--json", action="store_true", help="print a JSON list")
@@ -166,12 +171,12 @@ def _parser() -> argparse.ArgumentParser:
         "--out",
         dest="folder",
         type=Path,
-        default=FOLDER,
+        default=OUTPUT_FOLDER,
         help="where to write; an older model of that name is replaced at the end",
     )
     add = _command(commands, "download", download, "fetch the data sets that are not built in")
     add("datasets", metavar="DATASET", nargs="*", help="only these")
-    return parser
+    return parser, commands
 
 
 def _command(commands, name: str, run, text: str):

@@ -1,12 +1,13 @@
 """Molecules as people write them: any SMILES read into a graph, and a shelf of compounds with known answers."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 import torch
-from rdkit import Chem, rdBase
-from rdkit.Chem.MolStandardize.rdMolStandardize import Uncharger
 
 from explainer_core.datasets.chemistry import BONDS, MUTAGENICITY_ATOMS, MUTAGENICITY_CLASSES, functional_groups
+from explainer_core.extras import Chem, rdBase, rdMolStandardize
 from explainer_core.graph import Graph, GraphSet
 
 MAX_CHARACTERS = 300
@@ -15,7 +16,7 @@ SHOWN = 40  # how much of a text an error repeats
 
 METALS = ("Na", "K", "Li", "Ca")
 DRAWN_WITH_DOUBLE_BONDS = ("S", "P", "Cl", "Br", "I")
-BOND_NUMBERS = {Chem.BondType.SINGLE: 0, Chem.BondType.DOUBLE: 1, Chem.BondType.TRIPLE: 2}
+BOND_NUMBERS = {"SINGLE": 0, "DOUBLE": 1, "TRIPLE": 2}  # by RDKit's names
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def _neutral(mol: Chem.Mol, text: str) -> Chem.Mol:
     try:
         Chem.SanitizeMol(mol)
         mol = Chem.RemoveHs(mol)
-        neutral = Uncharger(canonicalOrder=True, force=True).uncharge(mol)
+        neutral = rdMolStandardize.Uncharger(canonicalOrder=True, force=True).uncharge(mol)
         # Some ions, like hexafluorophosphate, have no room for a hydrogen; they keep their charge.
         return mol if Chem.SanitizeMol(neutral, catchErrors=True) else neutral
     except (ValueError, RuntimeError) as error:
@@ -149,10 +150,10 @@ def _drawn_out(mol: Chem.Mol, text: str) -> Chem.Mol:
 
 
 def _bond_number(bond: Chem.Bond, text: str) -> int:
-    kind = bond.GetBondType()
+    kind = bond.GetBondType().name
     if kind not in BOND_NUMBERS:
         raise ValueError(
-            f"bonds must be {', '.join(BONDS)} or part of an aromatic ring (got {str(kind).lower()} in {_shown(text)}); "
+            f"bonds must be {', '.join(BONDS)} or part of an aromatic ring (got {kind.lower()} in {_shown(text)}); "
             "write the bond as one of these"
         )
     # RDKit splits charges in perchlorate, and people write sulfoxides both ways; the data knows the double bond only.

@@ -1,18 +1,24 @@
 """The result of a method: every edge and feature with its weight."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 
 from explainer_core.config import AUTO, ExplainConfig
 from explainer_core.explanation.extraction import EdgesAt, Subgraph, edges_at, extract
 from explainer_core.explanation.serialization import checked_fields, plain_fields
 from explainer_core.explanation.verdict import PROTOCOLS, Judged, Verdict
+from explainer_core.extras import load_extra
 from explainer_core.targets import TASKS, Link, Node, Target
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +195,7 @@ class Explanation:
 
     def to_pandas(self) -> pd.DataFrame:
         """One row for each directed edge, heaviest first: the score of its pair, and what the method itself gave it."""
-        frame = pd.DataFrame(
+        frame = load_extra("pandas", "notebook", "to_pandas").DataFrame(
             {
                 "source": self.edge_index[0],
                 "head": self.edge_index[1],
@@ -220,7 +226,7 @@ class Explanation:
         return json.dumps(plain | {"edge_score": self.edge_score.tolist(), "protocol": self.protocol})
 
     @classmethod
-    def from_json(cls, text: str) -> "Explanation":
+    def from_json(cls, text: str) -> Explanation:
         """The explanation that `to_json` wrote. Everything is checked: a file may come from anywhere."""
         try:
             return cls(**checked_fields(json.loads(text)))

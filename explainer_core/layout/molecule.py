@@ -1,18 +1,24 @@
 """A molecule as chemists draw it: where its atoms stand, and how many lines a bond has."""
 
+from __future__ import annotations
+
 from contextlib import suppress
 
 import numpy as np
-from rdkit import Chem, rdBase
-from rdkit.Chem import rdDepictor
 
 from explainer_core.datasets.chemistry import BONDS
+from explainer_core.extras import Chem, rdBase, rdDepictor
 from explainer_core.graph import Graph
 from explainer_core.layout.graph import EDGE_LENGTH, apart, neighbourhood_layout
 
 AROMATIC = "aromatic"
 RDKIT_BOND = 1.5  # what RDKit draws a bond as
-ELEMENTS = frozenset(Chem.GetPeriodicTable().GetElementSymbol(number) for number in range(1, 119))
+SYMBOLS = (  # of the 118 elements, in their order
+    "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr "
+    "Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir "
+    "Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl Mc Lv Ts Og"
+)
+ELEMENTS = frozenset(SYMBOLS.split())
 
 
 def is_molecule(graph: Graph) -> bool:

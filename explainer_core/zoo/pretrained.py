@@ -14,9 +14,9 @@ from safetensors.torch import load, save
 from explainer_core.datasets.registry import DATASETS, dataset_info
 from explainer_core.device import pick_device
 from explainer_core.models import GNN, ModelSpec
+from explainer_core.zoo.shipped import FOLDER
 from explainer_core.zoo.training import freeze
 
-FOLDER = Path(__file__).resolve().parents[2] / "pretrained"
 MAX_CARD_BYTES = 100_000
 MAX_WEIGHT_BYTES = 200_000_000
 

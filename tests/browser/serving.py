@@ -30,9 +30,7 @@ def serving(
     log: Path, *, script: str = "dashboard/server.py", environment: dict[str, str] | None = None
 ) -> Iterator[Served]:
     """A server of its own, stopped at the end. It has no network: the address in the proxy settings refuses all."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     known = {name: value for name, value in os.environ.items() if name != "GNN_DATA_DIR"}
     known |= {"http_proxy": NO_NETWORK, "https_proxy": NO_NETWORK} | (environment or {})
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
@@ -44,6 +42,12 @@ def serving(
     finally:
         process.terminate()
         process.wait(20)
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 def wait_until_healthy(process: subprocess.Popen, port: int, log: Path) -> None:

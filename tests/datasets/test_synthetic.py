@@ -130,10 +130,11 @@ def test_the_two_communities_are_joined_by_seventy_bridges():
     assert int((side[0] != side[1]).sum()) == 2 * 70
 
 
-def test_a_noise_edge_inside_a_motif_is_not_the_motif_s():
+@pytest.mark.long
+def test_a_noise_edge_inside_a_motif_is_not_the_motif_s(share):
     """Over many seeds some noise falls inside a motif; the motif keeps its six edges all the same."""
     found = 0
-    for seed in range(30):
+    for seed in range(share(600)):
         graph = synthetic.tree_cycles(seed=seed)
         ends = graph.node_motif[graph.edge_index]
         inside = (ends[0] == ends[1]) & (ends[0] >= 0)

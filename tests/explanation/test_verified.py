@@ -76,12 +76,13 @@ def scores_of(model, data, explanation, rows):
     return kept + asked.full - without[:, asked.label] - cost - other_class
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("task", TASKS)
-def test_the_best_of_each_size_is_the_best_of_all_there_are(task, monkeypatch):
+def test_the_best_of_each_size_is_the_best_of_all_there_are(task, monkeypatch, share):
     """Nearly always up to the size that is as good as any, and never better. Of equals any will do: here none are equal."""
     monkeypatch.setattr(search, "EQUAL", 1e-9)
     found, missed, beyond = 0, [], []
-    for seed in range(8):
+    for seed in range(share(160)):
         for kind in ("gcn", "gin"):
             model, data, targets = small_case(task, seed, kind)
             for explanation in explain_many(model, data, targets, QUICK):
@@ -169,10 +170,11 @@ def test_what_is_shown_of_a_size_is_what_was_preferred_among_equals(task, monkey
                     assert explanation.judged(size, unit) == one._judged(preferred)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("unit", ["nodes", "edges"])
-def test_auto_is_the_smallest_size_within_a_tenth_of_the_best(task, unit):
-    for seed in range(4):
+def test_auto_is_the_smallest_size_within_a_tenth_of_the_best(task, unit, share):
+    for seed in range(share(80)):
         model, data, targets = small_case(task, seed)
         for explanation in explain_many(model, data, targets, replace(QUICK, k_m_unit=unit)):
             there = len(explanation.pairs) if unit == "edges" else len(set(explanation.nodes.tolist()))
