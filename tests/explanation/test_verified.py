@@ -76,13 +76,12 @@ def scores_of(model, data, explanation, rows):
     return kept + asked.full - without[:, asked.label] - cost - other_class
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("task", TASKS)
-def test_the_best_of_each_size_is_the_best_of_all_there_are(task, monkeypatch, share):
+def test_the_best_of_each_size_is_the_best_of_all_there_are(task, monkeypatch):
     """Nearly always up to the size that is as good as any, and never better. Of equals any will do: here none are equal."""
     monkeypatch.setattr(search, "EQUAL", 1e-9)
     found, missed, beyond = 0, [], []
-    for seed in range(share(160)):
+    for seed in range(8):
         for kind in ("gcn", "gin"):
             model, data, targets = small_case(task, seed, kind)
             for explanation in explain_many(model, data, targets, QUICK):
@@ -174,15 +173,20 @@ def test_what_is_shown_of_a_size_is_what_was_preferred_among_equals(task, monkey
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("unit", ["nodes", "edges"])
 def test_auto_is_the_smallest_size_within_a_tenth_of_the_best(task, unit, share):
+    """Of the sizes that keep the class, where any does."""
     for seed in range(share(80)):
         model, data, targets = small_case(task, seed)
         for explanation in explain_many(model, data, targets, replace(QUICK, k_m_unit=unit)):
+            if not len(explanation.pairs):
+                continue  # one of many random nodes may have no edges, and then there are no sizes to choose from
             there = len(explanation.pairs) if unit == "edges" else len(set(explanation.nodes.tolist()))
             rows = edge_rows(explanation, [explanation.subgraph(k_m).edges for k_m in range(1, there + 1)])
             judge, label = Judge(model, data, [explanation]), explained_class(explanation)
-            alone, without = judge.alone([(0, rows)])[0][:, label], judge.without([(0, rows)])[0][:, label]
+            (classes,), without = judge.alone([(0, rows)]), judge.without([(0, rows)])[0][:, label]
+            alone, keeps = classes[:, label], classes.argmax(1) == label
             full = explanation.probabilities[label]
             scores = np.minimum(1, alone / full) + full - without
+            scores = np.where(keeps | ~keeps.any(), scores, -np.inf)
             good = scores >= scores.max() - 0.1 * abs(scores.max()) - 1e-6
             assert explanation.size == 1 + int(good.argmax())
             assert explanation.verdict.alone == pytest.approx(alone[good.argmax()], abs=1e-6)
