@@ -17,7 +17,7 @@ import pytest
 from packaging.requirements import Requirement
 from rdkit import Chem
 
-from explainer_core.layout.graph import ELEMENTS
+from explainer_core.layout.molecule import ELEMENTS
 from explainer_core.version import __version__
 from tests.browser.serving import free_port, wait_until_healthy
 
