@@ -116,7 +116,7 @@ def test_an_installed_package_explains_a_node(environment, tmp_path):
 def test_the_core_needs_no_extra(environment, tmp_path):
     """And what needs one says so in a sentence."""
     program = """
-from explainer_core.layout import neighbourhood_layout
+from explainer_core.layout.graph import neighbourhood_layout
 print(neighbourhood_layout(2, [(0, 1)]).shape)
 for ask in (lambda: xc.molecule_from_smiles("CCO"), lambda: xc.load_dataset("molecules"), why.to_pandas):
     try:
