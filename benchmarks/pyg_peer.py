@@ -72,9 +72,12 @@ class PygGatConv(PygConv):
     def forward(self, x: Tensor, edge_index: Tensor, edge_type: Tensor | None) -> Tensor:
         layer, (source, target), size = self.layer, edge_index, len(x)
         state = layer.linear(x).view(size, layer.heads, -1)  # (N, heads, D / heads)
-        sends, hears = (state * layer.source_score).sum(-1), (state * layer.head_score).sum(-1)  # (N, heads)
+        from_source, from_target = (
+            (state * layer.source_score).sum(-1),
+            (state * layer.head_score).sum(-1),
+        )  # (N, heads)
         score = torch.cat(
-            [sends[source] + hears[target], sends + hears]
+            [from_source[source] + from_target[target], from_source + from_target]
         )  # (E + N, heads): a node attends to itself too
         score = nn.functional.leaky_relu(score, layer.slope)
         receiver = torch.cat([target, torch.arange(size)])
@@ -169,14 +172,14 @@ def explain_node(explainer: Explainer, x: Tensor, edge_index: Tensor, node: int)
 
 def explain_node_locally(explainer: Explainer, x: Tensor, edge_index: Tensor, node: int, hops: int) -> Tensor:
     """PyG on the k-hop subgraph, cut out with its own function."""
-    nodes, edges, place, _ = k_hop_subgraph(node, hops, edge_index, relabel_nodes=True)
-    return explainer(x[nodes], edges, index=int(place)).edge_mask
+    nodes, edges, index, _ = k_hop_subgraph(node, hops, edge_index, relabel_nodes=True)
+    return explainer(x[nodes], edges, index=int(index)).edge_mask
 
 
 def explained_by_pyg(
     model: GNN, data: Graph | GraphSet, frames: Sequence[Explanation], steps: int
 ) -> list[Explanation]:
-    """PyG's masks put in the place of the weights of explanations of the same targets, so that both are judged alike.
+    """PyG's masks instead of the weights of explanations of the same targets, so that both are judged alike.
 
     PyG learns one mask for a link, ours has one for each end: both ends are given the same.
     """
@@ -201,11 +204,11 @@ def _pyg_masks(explainer: Explainer, model: GNN, data, target: Target) -> tuple[
         ends = [target.node] if isinstance(target, Node) else [target.source, target.head]
         shown = _shown(graph.edge_index, ends)
         # one hop more than the layers: the degrees at the rim count
-        near, edge_index, place, kept = k_hop_subgraph(
+        near, edge_index, index, kept = k_hop_subgraph(
             ends, model.num_layers + 1, graph.edge_index[:, shown], relabel_nodes=True, num_nodes=graph.num_nodes
         )
         kept = shown[kept]
-        settings = {"index": int(place[0])} if len(ends) == 1 else {"edge_label_index": place.unsqueeze(1)}
+        settings = {"index": int(index[0])} if len(ends) == 1 else {"edge_label_index": index.unsqueeze(1)}
     types = {} if graph.edge_types is None else {"edge_type": graph.edge_types[kept]}
     found = explainer(graph.x[near], edge_index, **settings, **types)
     weight = np.zeros(graph.num_edges)

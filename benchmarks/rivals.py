@@ -89,14 +89,14 @@ def row(setting: Setting, method: str) -> Row:
     own = method == VERIFIED  # shows the subgraph it found; the others are cut out of their ranking
     cut = [explanations[i] if own else sized(explanations[i], setting.sizes[i]) for i in there]
     kept = [explanation.subgraph() for explanation in cut]
-    some = [place for place, i in enumerate(there) if i in setting.exchanging]
-    better = exchanged(setting.model, setting.data, [cut[place] for place in some])
+    some = [row for row, i in enumerate(there) if i in setting.exchanging]
+    better = exchanged(setting.model, setting.data, [cut[row] for row in some])
     return Row(
         method,
         explanations,
         seconds,
         _judged(setting, there, cut, kept),
-        _judged(setting, [there[place] for place in some], [cut[place] for place in some], better),
+        _judged(setting, [there[row] for row in some], [cut[row] for row in some], better),
     )
 
 

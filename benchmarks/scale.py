@@ -45,12 +45,12 @@ def measure(report: figures.Report, quick: bool) -> None:
 def ring_graph(nodes: int) -> xc.Graph:
     """Every node is joined to the nearest ones on a ring: each neighbourhood is the same, whatever the ring's length."""
     steps = torch.tensor([offset for offset in range(-DEGREE // 2, DEGREE // 2 + 1) if offset])
-    head = torch.arange(nodes).repeat_interleave(len(steps))
-    source = (head + steps.repeat(nodes)) % nodes
-    order = torch.randperm(len(head), generator=torch.Generator().manual_seed(0))  # edge lists come in any order
+    target = torch.arange(nodes).repeat_interleave(len(steps))
+    source = (target + steps.repeat(nodes)) % nodes
+    order = torch.randperm(len(target), generator=torch.Generator().manual_seed(0))  # edge lists come in any order
     features = torch.randn(nodes, 8, generator=torch.Generator().manual_seed(0))
     labels = torch.zeros(nodes, dtype=torch.int64)
-    return xc.Graph(features, torch.stack([source, head])[:, order], labels=labels, class_names=("a", "b"))
+    return xc.Graph(features, torch.stack([source, target])[:, order], labels=labels, class_names=("a", "b"))
 
 
 def _one_node(report, large: xc.Graph) -> None:

@@ -56,8 +56,8 @@ def _shipped(report, name: str, quick: bool, device: torch.device) -> None:
         times["PyG"].append(seconds(lambda n=target.node: explain_node(peer, x, edges, n)))
         for method in GOALS:
             times[method].append(seconds(lambda t=target, m=method: xc.explain(model, graph, t, method=m)))
-    whole = statistics.median(times["PyG"])
-    report.add(f"{where}: one explanation, PyG on the whole graph", 1e3 * whole, "ms")
+    on_graph = statistics.median(times["PyG"])
+    report.add(f"{where}: one explanation, PyG on the whole graph", 1e3 * on_graph, "ms")
     for method, (one_goal, many_goal) in GOALS.items():
         report.add(f"{where}: one explanation, {method}", 1e3 * statistics.median(times[method]), "ms")
         report.add(f"{where}: one, {method} faster than PyG", _ratio(times["PyG"], times[method]), "times", one_goal)
@@ -65,7 +65,7 @@ def _shipped(report, name: str, quick: bool, device: torch.device) -> None:
         each = statistics.median(calls) / len(targets)
         report.add(f"{where}: {len(targets)} in one call, {method}, each", 1e3 * each, "ms")
         report.add(
-            f"{where}: {len(targets)}, {method} faster than PyG", whole / each, "times", None if quick else many_goal
+            f"{where}: {len(targets)}, {method} faster than PyG", on_graph / each, "times", None if quick else many_goal
         )
 
 
@@ -85,15 +85,15 @@ def _one(report, name: str, graph: xc.Graph, model: GNN, repeats: int) -> None:
     config = xc.ExplainConfig(steps=STEPS)
     peer, (x, edges) = pyg_explainer(model, STEPS), _beside(model, graph)
     nodes = [int(node) for node in torch.linspace(graph.num_nodes * 0.6, graph.num_nodes - 1, repeats)]
-    ours, whole, local = [], [], []
+    ours, on_graph, local = [], [], []
     for node in nodes:  # alternately, so that a slow moment of the machine hits all of them
         ours.append(seconds(lambda n=node: xc.explain(model, graph, xc.Node(n), config, MASK)))
-        whole.append(seconds(lambda n=node: explain_node(peer, x, edges, n)))
+        on_graph.append(seconds(lambda n=node: explain_node(peer, x, edges, n)))
         local.append(seconds(lambda n=node: explain_node_locally(peer, x, edges, n, model.num_layers)))
     report.add(f"{name}: one explanation, ours", 1e3 * statistics.median(ours), "ms")
-    report.add(f"{name}: one explanation, PyG on the whole graph", 1e3 * statistics.median(whole), "ms")
+    report.add(f"{name}: one explanation, PyG on the whole graph", 1e3 * statistics.median(on_graph), "ms")
     report.add(f"{name}: one explanation, PyG on the k-hop subgraph", 1e3 * statistics.median(local), "ms")
-    report.add(f"{name}: faster than PyG on the whole graph", _ratio(whole, ours), "times")
+    report.add(f"{name}: faster than PyG on the whole graph", _ratio(on_graph, ours), "times")
     report.add(f"{name}: faster than PyG on the k-hop subgraph", _ratio(local, ours), "times")
 
 
@@ -103,14 +103,14 @@ def _many(report, name: str, graph: xc.Graph, model: GNN, quick: bool) -> None:
     targets = targets[:40] if quick else targets
     peer, (x, edges) = pyg_explainer(model, STEPS), _beside(model, graph)
     nodes = [target.node for target in targets[:: max(1, len(targets) // (2 if quick else 7))]]
-    whole = [seconds(lambda n=node: explain_node(peer, x, edges, n)) for node in nodes]
+    on_graph = [seconds(lambda n=node: explain_node(peer, x, edges, n)) for node in nodes]
     each = seconds(lambda: xc.explain_many(model, graph, targets, config, MASK)) / len(targets)
     report.add(f"{name}: {len(targets)} in one call, each", 1e3 * each, "ms")
-    report.add(f"{name}: faster than PyG per explanation", statistics.median(whole) / each, "times")
+    report.add(f"{name}: faster than PyG per explanation", statistics.median(on_graph) / each, "times")
 
 
 def _difference(report, name: str, graph: xc.Graph, model: GNN, count: int) -> None:
-    """The same masks learnt on the device and on the cpu: sums in another order, and nothing else."""
+    """The same masks optimised on the device and on the cpu: sums in another order, and nothing else."""
     targets = [xc.Node(node) for node in (graph.node_motif >= 0).nonzero().flatten().tolist()][:count]
     config = xc.ExplainConfig(steps=STEPS, features="joint")
     here, there = (

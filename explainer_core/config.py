@@ -47,7 +47,7 @@ class ExplainConfig:
     steps: int = knob(50, low=1, high=2000, help="How many steps the masks are learnt for at most")
     learning_rate: float = knob(0.15, low=1e-4, high=1.0, help="How far one step moves a mask")
     temperature: float = knob(
-        7.0, low=0.1, high=20.0, help="Divides the logits, so that a sure prediction still has a slope"
+        7.0, low=0.1, high=20.0, help="Divides the logits, so that a sure prediction still has a gradient"
     )
     start: float = knob(2.0, low=-5.0, high=5.0, help="The logit every edge starts from; above zero means kept")
     seeds: int = knob(1, low=1, high=50, help="How many runs from different starts are averaged")
@@ -80,7 +80,7 @@ class ExplainConfig:
 
     @classmethod
     def paper(cls, **changes) -> "ExplainConfig":
-        """The method as published (Ying et al. 2019), for `method="gnnexplainer"`: both masks learnt together, by
+        """The method as published (Ying et al. 2019), for `method="gnnexplainer"`: both masks optimised together, by
         sufficiency alone, with nothing exchanged afterwards.
 
         Weights of size, Laplacian and features are those of its appendix; where that is silent (entropy, rate, start,

@@ -146,8 +146,8 @@ def test_the_command_runs_from_any_folder(environment, tmp_path):
     assert run([command, "--version"], cwd=tmp_path) == f"{__version__}\n"
     assert json.loads(run([command, "models", "--json"], cwd=tmp_path))
     assert re.search(r"^ +run +start the dashboard", run([command, "--help"], cwd=tmp_path), re.MULTILINE)
-    said = run([command, "run", "--port", "99999"], cwd=tmp_path, code=2)
-    assert "a port must be 1 to 65535 (got '99999')" in said
+    printed = run([command, "run", "--port", "99999"], cwd=tmp_path, code=2)
+    assert "a port must be 1 to 65535 (got '99999')" in printed
 
 
 def test_the_command_trains_into_the_folder_it_is_started_in(environment, tmp_path):

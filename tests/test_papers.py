@@ -51,9 +51,9 @@ def test_the_lines_of_python_in_the_readme_do_what_they_say(capsys):
     (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     exec(compile(block, "README.md", "exec"), {})  # noqa: S102 - our own lines
     level, alone, without = re.search(r'# here "(.+)", (\S+) and (\S+)', block).groups()
-    said = capsys.readouterr().out.splitlines()[-1]
-    assert said.startswith(level)
-    assert [f"{float(number):.2f}" for number in said.removeprefix(level).split()] == [alone, without]
+    printed = capsys.readouterr().out.splitlines()[-1]
+    assert printed.startswith(level)
+    assert [f"{float(number):.2f}" for number in printed.removeprefix(level).split()] == [alone, without]
 
 
 def test_the_list_of_networks_is_complete():

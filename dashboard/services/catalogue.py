@@ -9,7 +9,7 @@ import streamlit as st
 import explainer_core as xc
 from explainer_core import Card, DatasetInfo, DataUnavailable, PretrainedError
 from explainer_core.datasets.download import is_available
-from explainer_core.datasets.molecules import SHELF
+from explainer_core.datasets.molecules import COMPOUNDS
 from explainer_core.device import describe_device, pick_device
 
 __all__ = [
@@ -101,7 +101,7 @@ def all_cards() -> list[Card]:
 @st.cache_data(max_entries=1, show_spinner=False)
 def shelf() -> list[tuple[str, str, str]]:
     """Name, class and SMILES of the well-known compounds."""
-    return [(c.name, "mutagen" if c.mutagen else "nonmutagen", c.smiles) for c in SHELF]
+    return [(c.name, "mutagen" if c.mutagen else "nonmutagen", c.smiles) for c in COMPOUNDS]
 
 
 @st.cache_data(max_entries=256, show_spinner=False)

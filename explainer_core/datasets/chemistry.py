@@ -28,24 +28,24 @@ def functional_groups(
     """
     if len(atom_names) != x.shape[1]:
         raise ValueError(f"atom_names must have one name for each feature, {x.shape[1]} (got {len(atom_names)})")
-    source, head = edge_index  # (E,) each
+    source, target = edge_index  # (E,) each
     neighbours = torch.bincount(source, minlength=len(x))  # (N,)
     centre = _is_atom(x, "N", atom_names) & (neighbours == 3)  # (N,)
     node_motif = torch.full((len(x),), NO_MOTIF, device=x.device)
     edge_motif = torch.full_like(source, NO_MOTIF)
 
     arms = [
-        centre[source] & (_is_atom(x, partner, atom_names) & (neighbours == 1))[head] for partner in GROUP_PARTNERS
+        centre[source] & (_is_atom(x, partner, atom_names) & (neighbours == 1))[target] for partner in GROUP_PARTNERS
     ]  # (E,) each: bonds from a nitrogen to an end atom of this kind
     groups = [torch.bincount(source[arm], minlength=len(x)) == 2 for arm in arms]  # (N,) each
     inside = (arms[0] & groups[0][source]) | (arms[1] & groups[1][source])  # (E,)
 
     nitrogens = groups[0] | groups[1]  # (N,)
     node_motif[nitrogens] = torch.arange(int(nitrogens.sum()), device=x.device)
-    node_motif[head[inside]] = node_motif[source[inside]]
+    node_motif[target[inside]] = node_motif[source[inside]]
     # An arm's end atom has only this bond, so any bond between two atoms of one motif is the motif's own.
     both = node_motif[source]
-    same = (both != NO_MOTIF) & (both == node_motif[head])
+    same = (both != NO_MOTIF) & (both == node_motif[target])
     edge_motif[same] = both[same]
     return node_motif, edge_motif
 

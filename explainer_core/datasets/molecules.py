@@ -1,4 +1,4 @@
-"""Molecules as people write them: any SMILES read into a graph, and a shelf of compounds with known answers."""
+"""Molecules as people write them: any SMILES read into a graph, and well-known compounds with known answers."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def molecule_from_smiles(text: str, name: str | None = None) -> Graph:
 
 
 def molecules() -> GraphSet:
-    """The whole shelf, each compound with its name and its known class."""
+    """All well-known compounds, each with its name and its known class."""
     graphs = [
         replace(
             molecule_from_smiles(compound.smiles, compound.name),
             label=MUTAGENICITY_CLASSES.index("mutagen" if compound.mutagen else "nonmutagen"),
         )
-        for compound in SHELF
+        for compound in COMPOUNDS
     ]
     return GraphSet.from_graphs(graphs, name="molecules")
 
@@ -185,7 +185,7 @@ def _nonmutagens(*pairs: tuple[str, str]) -> tuple[Compound, ...]:
     return tuple(Compound(name, smiles, mutagen=False) for name, smiles in pairs)
 
 
-SHELF: tuple[Compound, ...] = (
+COMPOUNDS: tuple[Compound, ...] = (
     *_mutagens(
         ("2-nitrofluorene", "O=[N+]([O-])c1ccc2c(c1)Cc1ccccc1-2"),
         ("1-nitropyrene", "O=[N+]([O-])c1ccc2ccc3cccc4ccc1c2c34"),

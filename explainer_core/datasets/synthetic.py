@@ -43,7 +43,7 @@ def ba_community(seed: int = 0) -> Graph:
     features[size:, INFORMATIVE_FEATURE] += 1.0
     names = [f"noise {i}" for i in range(NUM_NORMAL_FEATURES)]
     names[INFORMATIVE_FEATURE] = "community signal"
-    classes = [f"{place}, community {side}" for side in ("A", "B") for place in HOUSE_CLASSES]
+    classes = [f"{role}, community {side}" for side in ("A", "B") for role in HOUSE_CLASSES]
     return _as_graph("BA-Community", joined, features, names, classes)
 
 
@@ -96,12 +96,12 @@ def _plant(base: nx.Graph, motif_edges, motif_roles, rng: np.random.Generator) -
 
 def _new_pairs(pairs: np.ndarray, count: int, draw) -> np.ndarray:
     """`count` random pairs that are not joined yet, each different."""
-    taken = {frozenset(pair) for pair in pairs.tolist()}
+    joined = {frozenset(pair) for pair in pairs.tolist()}
     found = []
     while len(found) < count:
         pair = tuple(int(end) for end in draw())
-        if pair[0] != pair[1] and frozenset(pair) not in taken:
-            taken.add(frozenset(pair))
+        if pair[0] != pair[1] and frozenset(pair) not in joined:
+            joined.add(frozenset(pair))
             found.append(pair)
     return np.array(found)
 
@@ -130,7 +130,7 @@ def _as_graph(name: str, planted: _Planted, features: np.ndarray, feature_names,
 
 def _edge_motif(planted: _Planted, edge_index: torch.Tensor) -> torch.Tensor:
     """The motif of every directed edge. A noise edge that happens to fall inside a motif is not the motif's."""
-    source, head = edge_index  # (E,), (E,)
-    motif_source, motif_head = undirected(planted.motif_pairs)
-    inside = torch.isin(source * planted.num_nodes + head, motif_source * planted.num_nodes + motif_head)
+    source, target = edge_index  # (E,), (E,)
+    motif_source, motif_target = undirected(planted.motif_pairs)
+    inside = torch.isin(source * planted.num_nodes + target, motif_source * planted.num_nodes + motif_target)
     return torch.where(inside, torch.from_numpy(planted.node_motif)[source], NO_MOTIF)

@@ -142,17 +142,17 @@ class _Files:
 
 
 def _renumber(files: _Files, part: str, known: Sequence[int], size: int | None = None) -> np.ndarray:
-    """The place of each label of a file in `known`: (size,) int64."""
+    """The index of each label of a file in `known`: (size,) int64."""
     values = files.numbers(part, 1)[:, 0]
     if size is not None and len(values) != size:
         raise files.malformed(part, f"must have {size} lines, one label each (got {len(values)})")
     order = np.argsort(known)
     ranked = np.asarray(known)[order]
-    place = np.searchsorted(ranked, values).clip(max=len(ranked) - 1)
-    unknown = values[ranked[place] != values]
+    index = np.searchsorted(ranked, values).clip(max=len(ranked) - 1)
+    unknown = values[ranked[index] != values]
     if len(unknown):
         raise files.malformed(part, f"must hold labels among {', '.join(map(str, known))} (got {unknown[0]})")
-    return order[place]
+    return order[index]
 
 
 def _node_starts(files: _Files, num_graphs: int) -> np.ndarray:

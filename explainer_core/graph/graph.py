@@ -53,7 +53,7 @@ class Graph(Features):
     """
 
     x: Tensor  # (N, F) float32
-    edge_index: Tensor  # (2, E) int64: row 0 sends, row 1 receives
+    edge_index: Tensor  # (2, E) int64: row 0 the sources, row 1 the targets
     name: str = "graph"
     labels: Tensor | None = None  # (N,) int64
     label: int | None = None
@@ -126,8 +126,8 @@ class Graph(Features):
             net.add_node(
                 node, name=self.node_name(node), **self._attributes(node, label=self.labels, motif=self.node_motif)
             )
-        for i, (source, head) in enumerate(self.edge_index.t().tolist()):
-            net.add_edge(source, head, **self._attributes(i, type=self.edge_types, motif=self.edge_motif))
+        for i, (source, target) in enumerate(self.edge_index.t().tolist()):
+            net.add_edge(source, target, **self._attributes(i, type=self.edge_types, motif=self.edge_motif))
         return net
 
     @staticmethod

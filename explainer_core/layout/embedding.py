@@ -26,47 +26,47 @@ def projection(embedding: np.ndarray) -> np.ndarray:
     columns = (
         (embedding[:, varies] - embedding[:, varies].mean(0)) / spread[varies] if varies.any() else embedding[:, :0]
     )
-    places = np.zeros((len(embedding), 2))
+    positions = np.zeros((len(embedding), 2))
     count = min(2, *columns.shape)
     if count:
-        places[:, :count] = fixed_signs(PCA(count, svd_solver="covariance_eigh").fit_transform(columns))
-    return _filled(_sunflowers(_filled(_drawn_in(places))))
+        positions[:, :count] = fixed_signs(PCA(count, svd_solver="covariance_eigh").fit_transform(columns))
+    return _filled(_sunflowers(_filled(_drawn_in(positions))))
 
 
-def _drawn_in(places: np.ndarray) -> np.ndarray:
+def _drawn_in(positions: np.ndarray) -> np.ndarray:
     """What lies more than FAR outside the middle 98 percent of an axis comes closer, never past another point."""
-    if len(places) == 0:
-        return places
-    low, high = np.quantile(places, (0.01, 0.99), axis=0)
+    if len(positions) == 0:
+        return positions
+    low, high = np.quantile(positions, (0.01, 0.99), axis=0)
     room = np.maximum(FAR * (high - low), 1e-12)
-    inside = np.clip(places, low - room, high + room)
-    beyond = places - inside
-    return np.where(high > low, inside + room * beyond / (np.abs(beyond) + room), places)
+    inside = np.clip(positions, low - room, high + room)
+    beyond = positions - inside
+    return np.where(high > low, inside + room * beyond / (np.abs(beyond) + room), positions)
 
 
-def _filled(places: np.ndarray) -> np.ndarray:
+def _filled(positions: np.ndarray) -> np.ndarray:
     """Each axis stretched to 0 to 1; one along which nothing differs is all one half."""
-    if len(places) == 0:
-        return places
-    low, extent = places.min(0), np.ptp(places, axis=0)
+    if len(positions) == 0:
+        return positions
+    low, extent = positions.min(0), np.ptp(positions, axis=0)
     differs = extent > 1e-6 * max(extent.max(), 1e-6)
-    return np.where(differs, (places - low) / np.where(differs, extent, 1), 0.5)
+    return np.where(differs, (positions - low) / np.where(differs, extent, 1), 0.5)
 
 
-def _sunflowers(places: np.ndarray) -> np.ndarray:
+def _sunflowers(positions: np.ndarray) -> np.ndarray:
     """Each group of points that coincide spread evenly over a small disc, the first in its middle."""
-    places = places.copy()
-    for group in _coinciding(places):
+    positions = positions.copy()
+    for group in _coinciding(positions):
         rank = np.arange(len(group))
         step = min(SPREAD[0], SPREAD[1] / np.sqrt(len(group)))
-        places[group] += (step * np.sqrt(rank))[:, None] * turns(rank)
-    return places
+        positions[group] += (step * np.sqrt(rank))[:, None] * turns(rank)
+    return positions
 
 
-def _coinciding(places: np.ndarray) -> Iterator[np.ndarray]:
+def _coinciding(positions: np.ndarray) -> Iterator[np.ndarray]:
     """Groups of two or more points, all within COINCIDE of the group's first."""
     spots, spot_of = np.unique(
-        places.round(6), axis=0, return_inverse=True
+        positions.round(6), axis=0, return_inverse=True
     )  # the very same points first: they are many
     spot_of = spot_of.ravel()
     near = cKDTree(spots).query_ball_point(spots, COINCIDE) if len(spots) else []

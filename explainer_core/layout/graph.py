@@ -17,7 +17,7 @@ SMALL = 400  # nodes; up to here every distance is looked at, above that forces 
 STRESS_ROUNDS = 120  # half of them above 150 nodes
 SETTLED = 1e-3  # edge lengths: a round that moves no node further is the last
 APART_ROUNDS = 40
-PIVOTS = 50  # nodes whose distances to all others place a large graph
+PIVOTS = 50  # nodes whose distances to all others position a large graph
 UNFOLDING_ROUNDS, SHAPING_ROUNDS = 50, 100
 
 
@@ -43,15 +43,15 @@ def _connected_layout(size: int, pairs: np.ndarray) -> np.ndarray:
     if size == 1:
         return np.zeros((1, 2))
     if size > SMALL:
-        places = _forces(size, pairs, _pivot_scaling(size, pairs))
+        positions = _forces(size, pairs, _pivot_scaling(size, pairs))
     else:
         distances = shortest_path(_matrix(size, pairs), method="D", directed=False, unweighted=True)  # (N, N)
-        places = _stress(distances, _classical_scaling(distances))
-    lengths = np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1)
-    to_neighbour = cKDTree(places).query(places, k=2)[0][:, 1]
+        positions = _stress(distances, _classical_scaling(distances))
+    lengths = np.linalg.norm(positions[pairs[:, 0]] - positions[pairs[:, 1]], axis=1)
+    to_neighbour = cKDTree(positions).query(positions, k=2)[0][:, 1]
     # a crowd of nodes that all know each other needs room, so that its edges are longer
     scale = max(EDGE_LENGTH / np.median(lengths), LEAST_DISTANCE / max(np.quantile(to_neighbour, 0.2), 1e-2))
-    return apart(_level(places * scale))
+    return apart(_level(positions * scale))
 
 
 def _classical_scaling(distances: np.ndarray) -> np.ndarray:
@@ -59,25 +59,25 @@ def _classical_scaling(distances: np.ndarray) -> np.ndarray:
     squared = distances**2
     centred = -(squared - squared.mean(0) - squared.mean(1, keepdims=True) + squared.mean()) / 2
     values, vectors = np.linalg.eigh(centred)
-    places = fixed_signs(vectors[:, :-3:-1]) * np.sqrt(np.maximum(values[:-3:-1], 0))
-    return places + 0.01 * turns(np.arange(len(places)))
+    positions = fixed_signs(vectors[:, :-3:-1]) * np.sqrt(np.maximum(values[:-3:-1], 0))
+    return positions + 0.01 * turns(np.arange(len(positions)))
 
 
-def _stress(distances: np.ndarray, places: np.ndarray) -> np.ndarray:
+def _stress(distances: np.ndarray, positions: np.ndarray) -> np.ndarray:
     """Moves nodes until the squared errors of all distances, near ones counting most (d^-2), are least: (N, 2)."""
     size = len(distances)
     weight = (distances + np.eye(size)) ** -2.0  # no zeros to divide by; the diagonal is emptied next
     np.fill_diagonal(weight, 0)
     inverse = np.linalg.inv(np.diag(weight.sum(1)) - weight + 1 / size) - 1 / size
-    pull = weight * distances
+    weighted = weight * distances
     for _ in range(STRESS_ROUNDS if size <= 150 else STRESS_ROUNDS // 2):
-        ratio = pull / np.maximum(cdist(places, places), 1e-9)
-        moved = inverse @ (ratio.sum(1, keepdims=True) * places - ratio @ places)
-        settled = np.abs(moved - places).max() < SETTLED
-        places = moved
+        ratio = weighted / np.maximum(cdist(positions, positions), 1e-9)
+        moved = inverse @ (ratio.sum(1, keepdims=True) * positions - ratio @ positions)
+        settled = np.abs(moved - positions).max() < SETTLED
+        positions = moved
         if settled:
             break
-    return places
+    return positions
 
 
 # A map
@@ -86,16 +86,16 @@ def _stress(distances: np.ndarray, places: np.ndarray) -> np.ndarray:
 def map_layout(num_nodes: int, pairs: Sequence) -> np.ndarray:
     """Positions of a whole data set's nodes for an overview, in 0 to 1 in both axes, shapes kept: (N, 2).
 
-    A large part starts where its distances to a few pivots put it; then joined nodes pull and all others push.
+    A large part starts where its distances to a few pivots put it; then joined nodes attract and all nodes repel each other.
     Parts that do not hang together stand in rows, large ones first.
     """
     pairs = _checked_pairs(num_nodes, pairs)
     parts = _parts(num_nodes, pairs, ())
-    places = _in_rows(num_nodes, [(nodes, _connected_layout(len(nodes), inner)) for nodes, inner in parts])
+    positions = _in_rows(num_nodes, [(nodes, _connected_layout(len(nodes), inner)) for nodes, inner in parts])
     if num_nodes == 0:
-        return places
-    middle, extent = (places.min(0) + places.max(0)) / 2, np.ptp(places, axis=0).max()
-    return np.clip(0.5 + (places - middle) / max(extent, 1.0), 0, 1)
+        return positions
+    middle, extent = (positions.min(0) + positions.max(0)) / 2, np.ptp(positions, axis=0).max()
+    return np.clip(0.5 + (positions - middle) / max(extent, 1.0), 0, 1)
 
 
 def _pivot_scaling(size: int, pairs: np.ndarray) -> np.ndarray:
@@ -110,37 +110,39 @@ def _pivot_scaling(size: int, pairs: np.ndarray) -> np.ndarray:
     squared = np.stack(columns, axis=1) ** 2  # (N, pivots)
     centred = -(squared - squared.mean(0) - squared.mean(1, keepdims=True) + squared.mean()) / 2
     values, vectors = np.linalg.eigh(centred.T @ centred)
-    places = centred @ fixed_signs(vectors[:, -2:][:, ::-1])
-    return places / np.maximum(values[-2:][::-1], 1e-9) ** 0.25
+    positions = centred @ fixed_signs(vectors[:, -2:][:, ::-1])
+    return positions / np.maximum(values[-2:][::-1], 1e-9) ** 0.25
 
 
-def _forces(size: int, pairs: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Springs along edges, all nodes push (Fruchterman & Reingold 1991), steps shrink. One unit is an edge: (N, 2).
+def _forces(size: int, pairs: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Springs along edges, all nodes repel (Fruchterman & Reingold 1991), steps shrink. One unit is an edge: (N, 2).
 
-    A push that reaches far (1 / d^2) unfolds the whole first; one that does not (1 / d^3) then gives motifs their shape.
-    The springs of a node with few edges are strong: a house holds together on a hub that is pulled at from all sides.
+    A repulsion that reaches far (1 / d^2) unfolds the graph first; one that does not (1 / d^3) then gives motifs their shape.
+    The springs of a node with few edges are strong: a house holds together on a hub that many springs act on.
     """
-    source, head = pairs.T
+    source, target = pairs.T
     degree = np.bincount(pairs.ravel(), minlength=size)
-    strength = 3 / np.minimum(degree[source], degree[head])[:, None]
-    places = places + 0.3 * turns(np.arange(size))
+    strength = 3 / np.minimum(degree[source], degree[target])[:, None]
+    positions = positions + 0.3 * turns(np.arange(size))
     cells = 128 if size < 4000 else 256
     for power, rounds in ((2, UNFOLDING_ROUNDS), (3, SHAPING_ROUNDS)):
-        push = _Push(power, cells)
+        repulsion = _Repulsion(power, cells)
         for round_ in range(rounds):
-            along = places[source] - places[head]
+            along = positions[source] - positions[target]
             spring = along * np.linalg.norm(along, axis=1, keepdims=True) * strength
-            force = push(places)
+            force = repulsion(positions)
             for axis in (0, 1):
-                force[:, axis] -= np.bincount(source, spring[:, axis], size) - np.bincount(head, spring[:, axis], size)
+                force[:, axis] -= np.bincount(source, spring[:, axis], size) - np.bincount(
+                    target, spring[:, axis], size
+                )
             length = np.linalg.norm(force, axis=1, keepdims=True)
             limit = (0.1 * np.sqrt(size) + 1) * (1 - round_ / rounds) ** 2 + 0.02
-            places = places + force * np.minimum(1, limit / np.maximum(length, 1e-9))
-    return places
+            positions = positions + force * np.minimum(1, limit / np.maximum(length, 1e-9))
+    return positions
 
 
-class _Push:
-    """The push of every node on every other, 1 / distance^power, by a convolution on a grid: N hardly costs."""
+class _Repulsion:
+    """The repulsion of every node on every other, 1 / distance^power, by a convolution on a grid: N hardly costs."""
 
     def __init__(self, power: int, cells: int):
         self.power, self.cells = power, cells
@@ -149,11 +151,11 @@ class _Push:
         kernel = steps[:, None] / squared ** ((power + 1) / 2)
         self.spectra = fft.rfft2(kernel), fft.rfft2(kernel.T)
 
-    def __call__(self, places: np.ndarray) -> np.ndarray:
+    def __call__(self, positions: np.ndarray) -> np.ndarray:
         """(N, 2)"""
         side = 2 * self.cells  # twice as wide as the nodes, so that nothing comes round the edge
-        cell = max(np.ptp(places, axis=0).max() / (self.cells - 2), 1e-6)
-        position = (places - places.min(0)) / cell
+        cell = max(np.ptp(positions, axis=0).max() / (self.cells - 2), 1e-6)
+        position = (positions - positions.min(0)) / cell
         corner = position.astype(np.int64)
         right, up = (position - corner).T
         at = corner[:, 0] * side + corner[:, 1]
@@ -200,23 +202,23 @@ def _parts(num_nodes: int, pairs: np.ndarray, targets: Sequence[int]) -> list[tu
 
 
 def _in_rows(num_nodes: int, parts: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """The parts side by side in rows that make about a square, an edge's length apart, and the whole around 0."""
-    places = np.zeros((num_nodes, 2))
+    """The parts side by side in rows that make about a square, an edge's length apart, all around 0."""
+    positions = np.zeros((num_nodes, 2))
     sizes = [np.ptp(drawn, axis=0) + EDGE_LENGTH for _, drawn in parts]
     width = max([np.sqrt(sum(size.prod() for size in sizes)) * 1.2, *(size[0] for size in sizes)], default=0)
     x, y, height = 0.0, 0.0, 0.0
     for (nodes, drawn), size in zip(parts, sizes, strict=True):
         if x > 0 and x + size[0] > width + 1e-6:
             x, y, height = 0.0, y + height, 0.0
-        places[nodes] = drawn - drawn.min(0) + (x, y)
+        positions[nodes] = drawn - drawn.min(0) + (x, y)
         x, height = x + size[0], max(height, size[1])
-    return places - (places.min(0) + places.max(0)) / 2 if num_nodes else places
+    return positions - (positions.min(0) + positions.max(0)) / 2 if num_nodes else positions
 
 
-def _level(places: np.ndarray) -> np.ndarray:
+def _level(positions: np.ndarray) -> np.ndarray:
     """Turned so that the long side is level; the same way up every time."""
-    places = places - places.mean(0)
-    return places @ fixed_signs(np.linalg.eigh(places.T @ places)[1][:, ::-1])
+    positions = positions - positions.mean(0)
+    return positions @ fixed_signs(np.linalg.eigh(positions.T @ positions)[1][:, ::-1])
 
 
 def fixed_signs(vectors: np.ndarray) -> np.ndarray:
@@ -225,24 +227,24 @@ def fixed_signs(vectors: np.ndarray) -> np.ndarray:
     return vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1, 1)
 
 
-def apart(places: np.ndarray) -> np.ndarray:
-    """Pushes nodes off one another; where that does not end, all grows until no two are closer than LEAST_DISTANCE."""
-    if len(places) < 2:
-        return places
-    places = places.copy()
+def apart(positions: np.ndarray) -> np.ndarray:
+    """Moves nodes off one another; where that does not end, all grows until no two are closer than LEAST_DISTANCE."""
+    if len(positions) < 2:
+        return positions
+    positions = positions.copy()
     for _ in range(APART_ROUNDS):
-        close = cKDTree(places).query_pairs(LEAST_DISTANCE, output_type="ndarray")
+        close = cKDTree(positions).query_pairs(LEAST_DISTANCE, output_type="ndarray")
         if len(close) == 0:
             break
         one, other = close.T
-        gap = places[one] - places[other]
+        gap = positions[one] - positions[other]
         length = np.linalg.norm(gap, axis=1, keepdims=True)
         way = np.where(length > 1e-9, gap / np.maximum(length, 1e-9), turns(one + other))
         move = way * (1.1 * LEAST_DISTANCE - length) / 2
-        np.add.at(places, one, move)
-        np.subtract.at(places, other, move)
-    nearest = cKDTree(places).query(places, k=2)[0][:, 1].min()
-    return places * max(1.0, LEAST_DISTANCE / max(nearest, 0.1 * LEAST_DISTANCE))
+        np.add.at(positions, one, move)
+        np.subtract.at(positions, other, move)
+    nearest = cKDTree(positions).query(positions, k=2)[0][:, 1].min()
+    return positions * max(1.0, LEAST_DISTANCE / max(nearest, 0.1 * LEAST_DISTANCE))
 
 
 def turns(number: np.ndarray) -> np.ndarray:

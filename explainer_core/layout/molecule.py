@@ -36,11 +36,11 @@ def molecule_layout(graph: Graph) -> np.ndarray:
         )
     try:
         with rdBase.BlockLogs():
-            places = apart(_drawn_by_rdkit(_rdkit_molecule(graph)))  # hydrogens of crowded rings may coincide
+            positions = apart(_drawn_by_rdkit(_rdkit_molecule(graph)))  # hydrogens of crowded rings may coincide
     except (ValueError, RuntimeError):
         # a typed or uploaded molecule may hold what RDKit has no picture of; it is still a graph
         return neighbourhood_layout(graph.num_nodes, graph.edge_index.t().numpy())
-    return places - (places.min(0) + places.max(0)) / 2
+    return positions - (positions.min(0) + positions.max(0)) / 2
 
 
 def bond_orders(graph: Graph) -> tuple[int, ...] | None:
@@ -85,5 +85,5 @@ def _drawn_by_rdkit(mol: Chem.RWMol) -> np.ndarray:
     """(N, 2)"""
     Chem.SetHybridization(mol)  # without it a nitrile bends
     rdDepictor.Compute2DCoords(mol, canonOrient=True)
-    places = mol.GetConformer().GetPositions()[:, :2] * (1, -1)
-    return places * EDGE_LENGTH / RDKIT_BOND
+    positions = mol.GetConformer().GetPositions()[:, :2] * (1, -1)
+    return positions * EDGE_LENGTH / RDKIT_BOND

@@ -1,1 +1,1 @@
-"""One picture for a whole class: explanations of many members, aligned and joined."""
+"""One picture for a class: explanations of many members, aligned and joined."""

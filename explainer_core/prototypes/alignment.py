@@ -1,4 +1,4 @@
-"""Laying small graphs over one another: which node of each plays which part of a reference.
+"""Aligning small graphs: which node of each plays which part of a reference.
 
 The cost of a pairing is |P^T A_v P - A*| + |P^T X_v - X*| (the paper's Appendix), every edge counted once: the weight of
 the edges that one graph has and the other lacks, and how much the features of paired nodes differ. Every graph starts
@@ -66,14 +66,14 @@ def align(
     ]
 
 
-def laid(adjacency: np.ndarray, node_of: np.ndarray) -> np.ndarray:
+def permuted(adjacency: np.ndarray, node_of: np.ndarray) -> np.ndarray:
     """A matrix over the nodes as one over the roles, zero where a role has no node: (roles, roles)."""
     return np.pad(adjacency, (0, 1))[np.ix_(node_of, node_of)]  # -1 finds the empty row at the end
 
 
 def pairing_cost(piece: Piece, reference: Piece, node_of: np.ndarray) -> float:
     """What a pairing costs; `node_of` names the node of each role, -1 for none."""
-    covered = laid(piece.adjacency, node_of)
+    covered = permuted(piece.adjacency, node_of)
     left_over = piece.adjacency.sum() - covered.sum()
     cost = (np.abs(covered - reference.adjacency).sum() + left_over) / 2
     if piece.features.shape[1]:
@@ -114,14 +114,14 @@ class _Batch:
     @classmethod
     def of(cls, pieces: Sequence[Piece], reference: Piece, anchors: int) -> "_Batch":
         width = max([reference.size, 1, *(piece.size for piece in pieces)])
-        places = torch.arange(width)
+        index = torch.arange(width)
         ends = torch.tensor([max(piece.size, reference.size) for piece in pieces])
         return cls(
             sizes=[piece.size for piece in pieces],
             adjacency=torch.stack([_padded(piece.adjacency, width) for piece in pieces]),
             reference=_padded(reference.adjacency, width),
             difference=torch.stack([_difference(piece, reference, width) for piece in pieces]),
-            movable=(places >= anchors) & (places < ends.unsqueeze(1)),
+            movable=(index >= anchors) & (index < ends.unsqueeze(1)),
             roles=reference.size,
         )
 
@@ -152,7 +152,7 @@ class _Batch:
     def _relaxed(self, starts: Tensor, owner: Tensor) -> Tensor:
         """Doubly stochastic assignments that each step moves towards the pairs the last one speaks for: (rows, N, N).
 
-        The slope of the squared objective is 2 A_v P A* less the features' difference (graduated assignment, Gold and
+        The gradient of the squared objective is 2 A_v P A* less the features' difference (graduated assignment, Gold and
         Rangarajan 1996).
         """
         adjacency, difference, open_pairs = self.adjacency[owner], self.difference[owner], self._open(owner).float()
@@ -165,13 +165,13 @@ class _Batch:
     def _improved(self, order: Tensor, owner: Tensor) -> Tensor:
         """Exchanges the nodes of two roles in place, each time the two that save most, until no exchange saves: costs (rows,)."""
         rows, size = order.shape
-        laid = _laid(self.adjacency[owner], order)
+        permuted = _permuted(self.adjacency[owner], order)
         paired = self.difference[owner].gather(1, order.unsqueeze(2).expand(-1, -1, size))  # [role it is in, any role]
         movable = self.movable[owner]
         allowed = (movable.unsqueeze(2) & movable.unsqueeze(1)).triu(1)
         active = torch.arange(rows)
         for _ in range(10 * size):  # far more than it takes; rounding must not keep it going for ever
-            saving = _exchange_costs(laid[active], self.reference, paired[active])
+            saving = _exchange_costs(permuted[active], self.reference, paired[active])
             least, where = saving.masked_fill(~allowed[active], torch.inf).flatten(1).min(1)
             active, where = active[least < -1e-5], where[least < -1e-5]
             if len(active) == 0:
@@ -180,9 +180,9 @@ class _Batch:
             one, other, each = where // size, where % size, torch.arange(len(active))
             swapped[each, one], swapped[each, other] = other, one
             order[active] = order[active].gather(1, swapped)
-            laid[active] = _laid(laid[active], swapped)
+            permuted[active] = _permuted(permuted[active], swapped)
             paired[active] = paired[active].gather(1, swapped.unsqueeze(2).expand(-1, -1, size))
-        return (laid - self.reference).abs().sum((1, 2)) / 2 + paired.diagonal(dim1=1, dim2=2).sum(1)
+        return (permuted - self.reference).abs().sum((1, 2)) / 2 + paired.diagonal(dim1=1, dim2=2).sum(1)
 
 
 def _padded(values: np.ndarray, width: int) -> Tensor:
@@ -216,23 +216,23 @@ def _rounded(assigned: Tensor, open_pairs: Tensor) -> Tensor:
     return torch.from_numpy(np.stack([linear_sum_assignment(row.T, maximize=True)[1] for row in wanted]))
 
 
-def _laid(adjacency: Tensor, order: Tensor) -> Tensor:
+def _permuted(adjacency: Tensor, order: Tensor) -> Tensor:
     """The matrices with rows and columns in the given order: (rows, N, N)."""
     size = order.shape[1]
     rows = adjacency.gather(1, order.unsqueeze(2).expand(-1, -1, size))
     return rows.gather(2, order.unsqueeze(1).expand(-1, size, -1))
 
 
-def _exchange_costs(laid: Tensor, reference: Tensor, paired: Tensor) -> Tensor:
+def _exchange_costs(permuted: Tensor, reference: Tensor, paired: Tensor) -> Tensor:
     """What it would cost to exchange the nodes of roles i and j: (rows, N, N).
 
-    With D(i, j) = sum over k of |laid_ik - reference_jk|, all four sums an exchange changes are entries of D, less the
+    With D(i, j) = sum over k of |permuted_ik - reference_jk|, all four sums an exchange changes are entries of D, less the
     two terms k = i and k = j, whose edge or diagonal stays where it is.
     """
-    crossed = torch.cdist(laid, reference.expand_as(laid), p=1)
+    crossed = torch.cdist(permuted, reference.expand_as(permuted), p=1)
     own = crossed.diagonal(dim1=1, dim2=2)
-    after = crossed - laid - reference
-    before = own.unsqueeze(2) - (laid - reference).abs()
+    after = crossed - permuted - reference
+    before = own.unsqueeze(2) - (permuted - reference).abs()
     features = paired - paired.diagonal(dim1=1, dim2=2).unsqueeze(2)
     change = after - before + features
     return change + change.transpose(1, 2)

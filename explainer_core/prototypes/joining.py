@@ -10,8 +10,8 @@ from sklearn.cluster import AgglomerativeClustering
 
 from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.prototypes.alignment import Piece, align, laid, pairing_cost, random_pairing
-from explainer_core.prototypes.member import Member, compared_member, laid_out
+from explainer_core.prototypes.alignment import Piece, align, pairing_cost, permuted, random_pairing
+from explainer_core.prototypes.member import Member, compared_member, role_matrices
 from explainer_core.prototypes.parts import Part, feature_scale
 from explainer_core.prototypes.prototype import Prototype
 
@@ -34,22 +34,22 @@ def join_explanations(
     clusters: int | str = "auto",
     seed: int = 0,
     keep_reference: bool = False,
-    breath: Callable[[], None] = lambda: None,
+    tick: Callable[[], None] = lambda: None,
 ) -> Prototype:
     """The prototype of explanations that are there already, by any method. The first is the reference.
 
-    One without edges shows nothing that others could be laid over: unless it was asked for, the next takes its place.
-    `breath` is called between alignments, and may raise to stop.
+    One without edges shows nothing that others could be aligned with: unless it was asked for, the next takes its place.
+    `tick` is called between alignments, and may raise to stop.
     """
     if not explanations:
         raise ValueError("a prototype needs at least one explanation (got none)")
-    if clusters != "auto" and clusters > len(explanations):
+    if isinstance(clusters, int) and clusters > len(explanations):
         raise ValueError(f"clusters must be at most the number of members, {len(explanations)} (got {clusters})")
     parts = tuple(Part.of(explanation, data) for explanation in explanations)
-    joint = _Joint(parts, feature_scale(parts), label, seed, breath)
+    joint = _Joint(parts, feature_scale(parts), label, seed, tick)
     first = 0 if keep_reference else next((i for i, part in enumerate(parts) if part.edges), 0)
-    whole = joint.shape(np.arange(len(parts)), first)
-    return replace(whole, clusters=joint.shapes(whole, clusters))
+    everyone = joint.shape(np.arange(len(parts)), first)
+    return replace(everyone, clusters=joint.shapes(everyone, clusters))
 
 
 def compare(prototype: Prototype, explanation: Explanation, data: Graph | GraphSet) -> Member:
@@ -72,7 +72,7 @@ class _Joint:
     scale: np.ndarray | None
     label: int | None
     seed: int
-    breath: Callable[[], None]
+    tick: Callable[[], None]
 
     @cached_property
     def pieces(self) -> list[Piece]:
@@ -84,7 +84,7 @@ class _Joint:
 
     def shape(self, chosen: np.ndarray, first: int, tries: int = TRIES) -> Prototype:
         """The prototype of the chosen parts, aligned first with one of them and then with what they share."""
-        self.breath()
+        self.tick()
         parts, pieces = ([some[i] for i in chosen] for some in (self.parts, self.pieces))
         found, _ = _aligned(pieces, self.pieces[first], self.anchors, self.seed, tries)
         found = _shared_roles(pieces, found, self.anchors)
@@ -105,14 +105,14 @@ class _Joint:
         ]
         return replace(made, cost=float(np.mean(costs)), random_cost=float(np.mean(chance)))
 
-    def shapes(self, whole: Prototype, clusters: int | str) -> tuple[Prototype, ...]:
+    def shapes(self, everyone: Prototype, clusters: int | str) -> tuple[Prototype, ...]:
         """The members in several groups, each with a prototype of its own, largest first; none if there is one shape.
 
         The group that fits its prototype worst is halved again and again, as often as asked for, or while it is clear
         that there are two shapes.
         """
-        open_groups, closed = [whole], []
-        most = MOST_CLUSTERS if clusters == "auto" else clusters
+        open_groups, closed = [everyone], []
+        most = clusters if isinstance(clusters, int) else MOST_CLUSTERS
         while open_groups and len(open_groups) + len(closed) < most:
             group = max(open_groups, key=lambda one: (one.cost * len(one.members), len(one.members)))
             open_groups.remove(group)
@@ -127,12 +127,12 @@ class _Joint:
     def _halves(self, group: Prototype, only_if_clear: bool) -> list[Prototype]:
         """The group's members in two, each with those they fit best; none where that cannot be, or is not clear.
 
-        The first guess is by how they differ as they lie. Then each half is aligned by itself, since what is unlike the
-        reference lies on it by chance. Members always fit a centre of their own better, and differ in what hangs on the
+        The first guess is by how they differ as aligned. Then each half is aligned by itself, since what is unlike the
+        reference is aligned with it by chance. Members always fit a centre of their own better, and differ in what hangs on the
         shape by chance: so both halves must have enough members, fit them much better, and look different when cut out.
         """
-        place = {id(part.explanation): i for i, part in enumerate(self.parts)}
-        chosen = np.array([place[id(member.explanation)] for member in group.members])
+        index_of = {id(part.explanation): i for i, part in enumerate(self.parts)}
+        chosen = np.array([index_of[id(member.explanation)] for member in group.members])
         vectors, least = self._vectors(group, chosen), SMALLEST_CLUSTER if only_if_clear else 1
         if len(chosen) < 2 * least or not np.ptp(vectors, axis=0).any():
             return []
@@ -141,7 +141,7 @@ class _Joint:
         much_better = costs.min(1).mean() <= CLEARLY * group.cost
         if min(map(len, sides)) < least or (only_if_clear and not much_better):
             return []
-        leaders = [chosen[own[costs[own, side].argmin()]] for side, own in enumerate(sides)]
+        leaders = [int(chosen[own[costs[own, side].argmin()]]) for side, own in enumerate(sides)]
         halves = [self.shape(chosen[own], first, TRIES_OF_HALVES) for own, first in zip(sides, leaders, strict=True)]
         return [] if only_if_clear and _same_picture(*halves) else halves
 
@@ -150,24 +150,24 @@ class _Joint:
         half, pieces = AgglomerativeClustering(2).fit_predict(vectors), [self.pieces[i] for i in chosen]
         costs = []
         for side in (0, 1):
-            self.breath()
+            self.tick()
             own = np.flatnonzero(half == side)
             middle = own[np.abs(vectors[own] - np.median(vectors[own], axis=0)).sum(1).argmin()]
             centre = _aligned([pieces[i] for i in own], pieces[middle], self.anchors, self.seed, tries=1)[1]
-            laid_on = align(pieces, centre, anchors=self.anchors, seed=self.seed, restarts=FEW_RESTARTS)
-            costs.append([one.cost for one in laid_on])
+            alignments = align(pieces, centre, anchors=self.anchors, seed=self.seed, restarts=FEW_RESTARTS)
+            costs.append([one.cost for one in alignments])
         return np.array(costs).T
 
     def _vectors(self, group: Prototype, chosen: np.ndarray) -> np.ndarray:
-        """The members as they lie, one row each: which roles they join, and their features in each role."""
-        joined = laid_out(group.members)[0]
+        """The members as they are aligned, one row each: which roles they join, and their features in each role."""
+        joined = role_matrices(group.members)[0]
         rows = []
         for i, member, edges in zip(chosen, group.members, joined, strict=True):
-            place = {node: n for n, node in enumerate(self.parts[i].nodes)}
+            index_of = {node: n for n, node in enumerate(self.parts[i].nodes)}
             features = group.piece.features.copy()  # who has no node in a role is like the others there
             for role, node in enumerate(member.nodes):
                 if node is not None:
-                    features[role] = self.pieces[i].features[place[node]]
+                    features[role] = self.pieces[i].features[index_of[node]]
             rows.append(np.concatenate([edges[np.triu_indices(len(edges), 1)], features.ravel()]))
         return np.array(rows, dtype=float)
 
@@ -178,10 +178,10 @@ def _member(part: Part, node_of: np.ndarray) -> Member:
 
 
 def _same_picture(one: Prototype, other: Prototype) -> bool:
-    """Whether the cuts are the same graph, with the target in the same place and like features in like places."""
+    """Whether the cuts are the same graph, with the target in the same role and like features in like roles."""
 
     def picture(shown: Prototype) -> nx.Graph:
-        net = nx.Graph(shown.cut().edges)
+        net: nx.Graph = nx.Graph(shown.cut().edges)
         net.add_nodes_from(shown.roots)
         profile = shown.piece.features
         nx.set_node_attributes(net, {role: (role in shown.roots, profile[role]) for role in net}, "look")
@@ -205,9 +205,9 @@ def _aligned(
     for number in range(tries):
         centre, cost = reference, np.inf
         for _ in range(ROUNDS):
-            laid_on = align(some, centre, anchors=anchors, seed=seed + number, restarts=FEW_RESTARTS)
-            last, centre = cost, _centre(some, [one.node_of for one in laid_on])
-            cost = sum(pairing_cost(p, centre, one.node_of) for p, one in zip(some, laid_on, strict=True))
+            alignments = align(some, centre, anchors=anchors, seed=seed + number, restarts=FEW_RESTARTS)
+            last, centre = cost, _centre(some, [one.node_of for one in alignments])
+            cost = sum(pairing_cost(p, centre, one.node_of) for p, one in zip(some, alignments, strict=True))
             if cost > last - 1e-6:
                 break
         ends.append((cost, centre))
@@ -217,8 +217,8 @@ def _aligned(
 
 
 def _centre(pieces: Sequence[Piece], found: Sequence[np.ndarray]) -> Piece:
-    """What the pieces share as they lie: the mean of their edges, the median of their features."""
-    joined = [laid(piece.adjacency, node_of) for piece, node_of in zip(pieces, found, strict=True)]
+    """What the aligned pieces share: the mean of their edges, the median of their features."""
+    joined = [permuted(piece.adjacency, node_of) for piece, node_of in zip(pieces, found, strict=True)]
     return Piece(np.mean(joined, axis=0), _profile([piece.features for piece in pieces], found))
 
 
@@ -238,7 +238,7 @@ def _shared_roles(pieces: Sequence[Piece], found: Sequence[np.ndarray], anchors:
 
     Roles that nobody plays go; the others are sorted by how much members agree on them, the target staying first.
     """
-    joined = np.array([laid(piece.adjacency, node_of) > 0 for piece, node_of in zip(pieces, found, strict=True)])
+    joined = np.array([permuted(piece.adjacency, node_of) > 0 for piece, node_of in zip(pieces, found, strict=True)])
     others = joined.sum(0) > (1 if len(pieces) > 1 else 0)  # (R, R)
     plays = (joined & others).any(2)  # (M, R)
     plays[:, :anchors] = True

@@ -37,7 +37,7 @@ class Member:
         return np.array(pairs, dtype=np.int64).reshape(-1, 2), np.array(inside, dtype=np.int64)
 
 
-def laid_out(members: Sequence[Member]) -> tuple[np.ndarray, np.ndarray]:
+def role_matrices(members: Sequence[Member]) -> tuple[np.ndarray, np.ndarray]:
     """Whether each member joins each two roles, and by what weight: (members, roles, roles), twice."""
     shape = (len(members), len(members[0].nodes), len(members[0].nodes))
     joined, weight = np.zeros(shape, dtype=bool), np.zeros(shape)
@@ -69,4 +69,4 @@ def compared_member(member: Member, agreement: np.ndarray) -> Member:
 
 def majority_pairs(agreement: np.ndarray) -> list[Pair]:
     """The pairs of roles that most members join, smaller role first."""
-    return [tuple(pair) for pair in np.argwhere(np.triu(agreement >= MAJORITY, 1)).tolist()]
+    return [(a, b) for a, b in np.argwhere(np.triu(agreement >= MAJORITY, 1)).tolist()]

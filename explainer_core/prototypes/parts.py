@@ -1,4 +1,4 @@
-"""The parts that are cut out for a prototype: of each explanation what is aligned, and of all they share the heart."""
+"""The parts that are cut out for a prototype: of each explanation what is aligned, and the densest part of all they share."""
 
 import heapq
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.prototypes.alignment import Piece
 
-# Times K_M that is aligned of each explanation: what one of them ranks late, the others still bring in. Around a target
+# Times K_M that is aligned of each explanation: what one of them ranks late, the others bring in. Around a target
 # more helps to find one's bearings; in a whole graph it only dilutes what matters.
 LARGER, LARGER_WHOLE = 3, 2
 # Edges that two nodes which differ as usual in their features cost. Around a target the edges tell who is who, and
@@ -46,10 +46,10 @@ class Part:
 
     def piece(self, scale: np.ndarray | None) -> Piece:
         """Which nodes are joined, every edge counting the same: weights of different explanations do not compare."""
-        place = {node: i for i, node in enumerate(self.nodes)}
+        index_of = {node: i for i, node in enumerate(self.nodes)}
         adjacency = np.zeros((len(self.nodes), len(self.nodes)))
         for a, b in self.edges:
-            adjacency[place[a], place[b]] = adjacency[place[b], place[a]] = 1.0
+            adjacency[index_of[a], index_of[b]] = adjacency[index_of[b], index_of[a]] = 1.0
         return Piece(adjacency, scaled(self.values, scale))
 
 
@@ -58,15 +58,15 @@ def _grown(explanation: Explanation, pairs: np.ndarray, scores: np.ndarray) -> l
 
     Unlike the extraction of G_S it never takes in more than that; among weights that are all zero a threshold would.
     """
-    config, taken, nodes = explanation.config, [], set(explanation.roots)
+    config, grown, nodes = explanation.config, [], set(explanation.roots)
     most = explanation.size * (LARGER if explanation.roots else LARGER_WHOLE)
     for edge in _as_reached(explanation, pairs, scores):
         nodes |= set(pairs[edge].tolist())
-        size = len(taken) + 1 if config.k_m_unit == "edges" else len(nodes)
-        if size > most or len(taken) == MOST_EDGES:
+        size = len(grown) + 1 if config.k_m_unit == "edges" else len(nodes)
+        if size > most or len(grown) == MOST_EDGES:
             break
-        taken.append(edge)
-    return taken
+        grown.append(edge)
+    return grown
 
 
 def _as_reached(explanation: Explanation, pairs: np.ndarray, scores: np.ndarray) -> Iterator[int]:
@@ -123,10 +123,10 @@ def scaled(values: np.ndarray | None, scale: np.ndarray | None, rows: int | None
     return (values * scale)[:, scale > 0]
 
 
-def heart(strength: np.ndarray, roots: tuple[int, ...], size: int) -> list[int]:
+def densest_part(strength: np.ndarray, roots: tuple[int, ...], size: int) -> list[int]:
     """So many nodes that hang together around the roots and are joined to each other most strongly, or nearly so.
 
-    The least joined node is taken away again and again, as for a graph's densest part (Charikar 2000); then single
+    The least joined node is removed again and again, as for a graph's densest part (Charikar 2000); then single
     nodes are exchanged while that helps. Without roots the heaviest component counts.
     """
     net, fixed = nx.from_numpy_array(strength), set(roots)

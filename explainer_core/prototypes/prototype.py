@@ -11,8 +11,8 @@ import numpy as np
 from explainer_core.config import AUTO
 from explainer_core.explanation.extraction import Subgraph, extract
 from explainer_core.prototypes.alignment import Piece
-from explainer_core.prototypes.member import MAJORITY, Member, Pair, compared_member, laid_out, majority_pairs
-from explainer_core.prototypes.parts import heart, mean_feature_weight, scaled
+from explainer_core.prototypes.member import MAJORITY, Member, Pair, compared_member, majority_pairs, role_matrices
+from explainer_core.prototypes.parts import densest_part, mean_feature_weight, scaled
 from explainer_core.prototypes.serialization import checked, checked_explanations, plain
 from explainer_core.targets import Target
 
@@ -65,23 +65,23 @@ class Prototype:
         return tuple(majority_pairs(self.agreement))
 
     @cached_property
-    def _laid_out(self) -> tuple[np.ndarray, np.ndarray]:
-        return laid_out(self.members)
+    def _role_matrices(self) -> tuple[np.ndarray, np.ndarray]:
+        return role_matrices(self.members)
 
     @cached_property
     def agreement(self) -> np.ndarray:
         """The share of the members that join each two roles: (R, R)."""
-        return self._laid_out[0].mean(0)
+        return self._role_matrices[0].mean(0)
 
     @cached_property
     def mean(self) -> np.ndarray:
         """Of the weights between each two roles, a member that does not join them counting zero: (R, R)."""
-        return self._laid_out[1].mean(0)
+        return self._role_matrices[1].mean(0)
 
     @cached_property
     def median(self) -> np.ndarray:
         """The paper's A_proto: the same, by the median: (R, R)."""
-        return np.median(self._laid_out[1], axis=0)
+        return np.median(self._role_matrices[1], axis=0)
 
     @cached_property
     def presence(self) -> np.ndarray:
@@ -121,10 +121,10 @@ class Prototype:
             num_nodes, num_edges = (size, None) if unit == "nodes" else (None, size)
         if num_nodes is None:
             sizes = range(1, self.num_roles + 1)
-            hearts = ((size, heart(strength, self.roots, size)) for size in sizes)
-            enough = (size for size, roles in hearts if len(self._between(roles, MAJORITY)) >= num_edges)
+            densest_parts = ((size, densest_part(strength, self.roots, size)) for size in sizes)
+            enough = (size for size, roles in densest_parts if len(self._between(roles, MAJORITY)) >= num_edges)
             num_nodes = next(enough, self.num_roles)
-        pairs = self._between(heart(strength, self.roots, num_nodes), 0.0 if num_edges else MAJORITY)
+        pairs = self._between(densest_part(strength, self.roots, num_nodes), 0.0 if num_edges else MAJORITY)
         return extract(pairs, strength[tuple(pairs.T)], self.roots, num_edges or len(pairs) or 1, unit="edges")
 
     def _between(self, roles: Sequence[int], least: float) -> np.ndarray:
@@ -158,9 +158,11 @@ class Prototype:
         """The prototype that `to_json` wrote. Everything is checked: a file may come from anywhere."""
         try:
             values = json.loads(text)
-            explanations, whole = checked_explanations(values["explanations"]), values["prototype"]
-            clusters = tuple(cls(**checked(part, explanations, nested=True)).compared() for part in whole["clusters"])
-            return cls(**checked(whole, explanations), clusters=clusters).compared()
+            explanations, everyone = checked_explanations(values["explanations"]), values["prototype"]
+            clusters = tuple(
+                cls(**checked(part, explanations, nested=True)).compared() for part in everyone["clusters"]
+            )
+            return cls(**checked(everyone, explanations), clusters=clusters).compared()
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
             raise ValueError(f"this is not a prototype written by to_json ({type(error).__name__}: {error})") from error
 

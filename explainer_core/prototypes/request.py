@@ -40,7 +40,7 @@ def prototype(
     """What the explanations of a class, or of the targets given, share.
 
     Members of a class are the nodes or graphs that the model puts into it, rightly where the truth is known: its
-    mistakes are not what it has learnt of the class. The reference is the member whose embedding is nearest to the
+    mistakes do not show what it takes for the class. The reference is the member whose embedding is nearest to the
     mean of all, or the one given. The others are drawn by chance and not nearest first, which would hide how much
     the class varies. All are cut at one size, six nodes where K_M is
     "auto". `clusters` is how many shapes to look for; by default another only where it is clear.
@@ -57,8 +57,8 @@ def prototype(
     for first in range(0, len(chosen), step):
         found += explain(targets=chosen[first : first + step])
         progress(len(found), len(chosen), partial(join, tuple(found), clusters=1))
-    breath = partial(progress, len(found), len(chosen), partial(join, tuple(found), clusters=1))
-    return join(found, clusters=clusters, breath=breath)
+    tick = partial(progress, len(found), len(chosen), partial(join, tuple(found), clusters=1))
+    return join(found, clusters=clusters, tick=tick)
 
 
 def _explained(model, data, *, targets, config: ExplainConfig, target_class) -> list[Explanation]:

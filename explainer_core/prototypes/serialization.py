@@ -15,17 +15,17 @@ NUMBERS = {"cost": 0.0, "random_cost": 0.0, "share": 0.0}  # the fields that are
 
 
 def plain(prototype, explanations: Sequence[Explanation]) -> dict:
-    """One prototype with members that name their explanation by its place in the list."""
-    place = {id(explanation): i for i, explanation in enumerate(explanations)}
+    """One prototype with members that name their explanation by its index in the list."""
+    index_of = {id(explanation): i for i, explanation in enumerate(explanations)}
     arrays = ("agreement", "mean", "median", "presence", "features", "feature_scale")
     return {
         "label": prototype.label,
-        "reference": place[id(prototype.reference_member.explanation)],
+        "reference": index_of[id(prototype.reference_member.explanation)],
         **{name: getattr(prototype, name) for name in NUMBERS},
         **{name: None if (values := getattr(prototype, name)) is None else values.tolist() for name in arrays},
         "members": [
             {
-                "explanation": place[id(member.explanation)],
+                "explanation": index_of[id(member.explanation)],
                 **{name: getattr(member, name) for name in ("nodes", "edges", "weights")},
                 **{name: getattr(member, name) for name in ("unaligned", "missing", "extra", "distance")},
             }

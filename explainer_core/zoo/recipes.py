@@ -49,7 +49,7 @@ class Recipe:
 
 # The synthetic sets ask for counting, so layers sum; five of them, because a grid is four steps across.
 COUNTING = {"normalize": False, "num_layers": 5, "hidden": 32, "jump": "cat"}
-# A hub of the random graph hears hundreds of messages: of its state only the direction is kept.
+# A hub of the random graph aggregates hundreds of messages: of its state only the direction is kept.
 HUBS = COUNTING | {"unit_length": True}
 # The community is told by an average over many noisy neighbours: one more layer reaches enough of them.
 NOISY_HUBS = HUBS | {"dropout": 0.3, "hidden": 48, "num_layers": 6}
@@ -64,7 +64,7 @@ FRIENDS = {"normalize": False, "unit_length": True, "num_layers": 2, "hidden": 6
 PAPERS = {"num_layers": 2, "hidden": 64, "dropout": 0.6}
 CITATIONS = {"num_layers": 2, "hidden": 64, "dropout": 0.5, "jump": "cat"}
 
-# Random parts of graphs are learnt beside whole ones for the same reason that edges are dropped: a network that has met
+# Random parts of graphs are trained on beside whole ones for the same reason that edges are dropped: a network that has met
 # whole molecules only gave one class to 99 % of the halves of MUTAG's.
 # Edges are dropped so that a network has met graphs with edges missing: that is what an explainer shows it.
 ON_HUBS = TrainConfig(epochs=1500, learning_rate=0.005, weight_decay=1e-4, edge_drop=0.05)
@@ -74,7 +74,7 @@ ON_NOISE = replace(ON_HUBS, epochs=1200, feature_swap=0.6)
 ON_TREES = TrainConfig(epochs=800, learning_rate=0.01, weight_decay=1e-4)
 ON_MOTIFS = TrainConfig(epochs=200, learning_rate=0.005, weight_decay=1e-5, batch_size=64, parts=0.5)
 ON_ATOMS = TrainConfig(epochs=120, learning_rate=0.003, weight_decay=1e-5, batch_size=64, parts=0.5)
-# Of 150 molecules, parts are only a fifth of the loss, and smaller steps hold what is learnt: chosen on splits 10 to 25.
+# Of 150 molecules, parts are only a fifth of the loss, and smaller steps keep what is trained: chosen on splits 10 to 25.
 ON_FEW_ATOMS = replace(ON_ATOMS, epochs=200, batch_size=32, parts=0.2)
 ON_THREADS = TrainConfig(epochs=80, learning_rate=0.005, weight_decay=1e-5, batch_size=32, parts=0.5)
 ON_PEOPLE = TrainConfig(epochs=300, learning_rate=0.01, weight_decay=5e-4)
@@ -127,7 +127,7 @@ def find_recipe(dataset: str, model: str) -> Recipe:
     return RECIPES[dataset, model]
 
 
-# What learning parts costs on whole graphs: mean test accuracy and its standard error, before and after.
+# What training on parts costs on whole graphs: mean test accuracy and its standard error, before and after.
 NOTES = {
     (
         "mutag",

@@ -67,7 +67,7 @@ class NodeTask:
     def losses(self, model: GNN, config, generator: torch.Generator) -> Iterator[Tensor]:
         """The loss of each step of one epoch: here a single step over all training nodes.
 
-        Where edges are dropped the whole graph is learnt beside the thinned one, or accuracy on it suffers.
+        Where edges are dropped the loss is taken on the whole graph too, beside the thinned one, or accuracy on it suffers.
         """
         x, edge_index, edge_type = self._inputs
         x = swapped_features(x, config.feature_swap, generator)
@@ -82,7 +82,7 @@ class NodeTask:
         return self.graph.labels[self.split[part]]
 
     def logits(self, model: GNN, part: str) -> tuple[Tensor, Tensor]:
-        """What the model says of one part of the split, and the truth."""
+        """The logits of one part of the split, and the truth."""
         return model(*self._inputs[:2], edge_type=self._inputs[2])[self.split[part]].cpu(), self.truth(part)
 
     def accuracy_on(self, model: GNN, other: Graph) -> float:
@@ -116,29 +116,29 @@ class GraphTask:
             if config.parts > 0:
                 batch = joined(batch, random_parts(batch, generator))
             keep = dropped_edges(batch.edge_index.shape[1], config.edge_drop, generator, self.device)
-            logits = self._judge(model, batch, keep).split(len(chosen))  # of whole graphs, then of parts
+            logits = self._forward(model, batch, keep).split(len(chosen))  # of whole graphs, then of parts
             truth = self.graphs.labels[chosen].to(self.device)
             shares = (1 - config.parts, config.parts)[: len(logits)]
-            yield sum(share * cross_entropy(said, truth) for share, said in zip(shares, logits, strict=True))
+            yield sum(share * cross_entropy(part, truth) for share, part in zip(shares, logits, strict=True))
 
     def truth(self, part: str) -> Tensor:
         return self.graphs.labels[self.split[part]]
 
     def logits(self, model: GNN, part: str) -> tuple[Tensor, Tensor]:
-        """What the model says of one part of the split, and the truth."""
+        """The logits of one part of the split, and the truth."""
         return self.logits_of(model, self.split[part]), self.truth(part)
 
     def logits_of(self, model: GNN, chosen: Tensor) -> Tensor:
         sizes = self.graphs.node_start.diff()[chosen]
         chunk = sizes.cumsum(0) // EVALUATION_NODES  # (len(chosen),): rising, so each value is one batch
         parts = [chosen[chunk == i] for i in chunk.unique()]
-        return torch.cat([self._judge(model, self.graphs.batch(part)).cpu() for part in parts])
+        return torch.cat([self._forward(model, self.graphs.batch(part)).cpu() for part in parts])
 
     def logits_of_parts(self, model: GNN, part: str) -> tuple[Tensor, Tensor]:
-        """What the model says of random parts of these graphs, the same ones every time, and the truth."""
+        """The logits of random parts of these graphs, the same ones every time, and the truth."""
         generator = torch.Generator().manual_seed(self.seed)
         batch = self.graphs.batch(self.split[part])
-        logits = [self._judge(model, random_parts(batch, generator)).cpu() for _ in range(PART_DRAWS)]
+        logits = [self._forward(model, random_parts(batch, generator)).cpu() for _ in range(PART_DRAWS)]
         return torch.cat(logits), self.truth(part).repeat(PART_DRAWS)
 
     def accuracy_on(self, model: GNN, other: GraphSet) -> float:
@@ -146,7 +146,7 @@ class GraphTask:
         everyone = torch.arange(len(other))
         return accuracy(GraphTask(other, self.seed, self.device).logits_of(model, everyone), other.labels)
 
-    def _judge(self, model: GNN, batch: Batch, keep: Tensor | None = None) -> Tensor:
+    def _forward(self, model: GNN, batch: Batch, keep: Tensor | None = None) -> Tensor:
         types = None if batch.edge_types is None else batch.edge_types.to(self.device)
         return model(
             batch.x.to(self.device),
@@ -177,7 +177,7 @@ class LinkTask:
         self._pairs = ends[:, ends[0] < ends[1]]  # (2, P): each edge once
         self.split = split_80_10_10(np.zeros(self._pairs.shape[1], dtype=int), self.seed)
         generator = torch.Generator().manual_seed(self.seed)
-        self._negatives = {part: self._strangers(len(self.split[part]), generator) for part in PARTS}
+        self._negatives = {part: self._sampled_negatives(len(self.split[part]), generator) for part in PARTS}
 
     @property
     def message_edges(self) -> Tensor:
@@ -185,40 +185,40 @@ class LinkTask:
         return self._both_ways(self.split["train"])
 
     def losses(self, model: GNN, config, generator: torch.Generator) -> Iterator[Tensor]:
-        """One step: some training edges are hidden and asked for, among as many pairs of strangers."""
+        """One step: some training edges are hidden and asked for, among as many negative pairs."""
         train = self.split["train"]
         train = train[torch.randperm(len(train), generator=generator)]
         asked, seen = train.tensor_split([max(1, int(self.supervised * len(train)))])
-        links = torch.cat([self._pairs[:, asked], self._strangers(len(asked), generator)], dim=1)
+        links = torch.cat([self._pairs[:, asked], self._sampled_negatives(len(asked), generator)], dim=1)
         edge_index = self._both_ways(seen)
         keep = dropped_edges(edge_index.shape[1], config.edge_drop, generator, self.device)
         yield cross_entropy(
-            self._judge(model, links, edge_index, keep), _edges_then_strangers(len(asked)).to(self.device)
+            self._forward(model, links, edge_index, keep), _edges_then_negatives(len(asked)).to(self.device)
         )
 
     def truth(self, part: str) -> Tensor:
-        return _edges_then_strangers(len(self.split[part]))
+        return _edges_then_negatives(len(self.split[part]))
 
     def logits(self, model: GNN, part: str) -> tuple[Tensor, Tensor]:
-        """What the model says of one part's edges and as many strangers, and the truth."""
-        return self._judge(model, self.pairs(part), self.message_edges).cpu(), self.truth(part)
+        """The logits of one part's edges and as many negatives, and the truth."""
+        return self._forward(model, self.pairs(part), self.message_edges).cpu(), self.truth(part)
 
     def pairs(self, part: str) -> Tensor:
-        """The edges of one part, then as many strangers: (2, 2 P)."""
+        """The edges of one part, then as many negatives: (2, 2 P)."""
         return torch.cat([self._pairs[:, self.split[part]], self._negatives[part]], dim=1)
 
     def auc(self, model: GNN, part: str) -> float:
         logits, truth = self.logits(model, part)
         return float(roc_auc_score(truth, logits[:, 1] - logits[:, 0]))
 
-    def _judge(self, model: GNN, links: Tensor, edge_index: Tensor, keep: Tensor | None = None) -> Tensor:
+    def _forward(self, model: GNN, links: Tensor, edge_index: Tensor, keep: Tensor | None = None) -> Tensor:
         return model(self.graph.x.to(self.device), edge_index.to(self.device), keep, links=links.to(self.device))
 
     def _both_ways(self, chosen: Tensor) -> Tensor:
         pairs = self._pairs[:, chosen]
         return torch.cat([pairs, pairs.flip(0)], dim=1)
 
-    def _strangers(self, count: int, generator: torch.Generator) -> Tensor:
+    def _sampled_negatives(self, count: int, generator: torch.Generator) -> Tensor:
         """Random pairs of different nodes with no edge between them in the whole graph: (2, count)."""
         size, found = self.graph.num_nodes, []
         joined = self._pairs[0] * size + self._pairs[1]
@@ -241,7 +241,7 @@ def accuracy(logits: Tensor, truth: Tensor) -> float:
     return float((logits.argmax(-1) == truth).float().mean())
 
 
-def _edges_then_strangers(count: int) -> Tensor:
+def _edges_then_negatives(count: int) -> Tensor:
     """Labels of `count` links followed by as many pairs that are none."""
     return torch.tensor([1, 0]).repeat_interleave(count)
 

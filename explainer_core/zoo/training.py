@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy
 from explainer_core.models import GNN, ModelSpec
 from explainer_core.zoo.tasks import PARTS, GraphTask, LinkTask, NodeTask, accuracy
 
-# What the caller learns after each epoch: its number from 1, of how many, the loss, and the validation accuracy.
+# Called after each epoch: its number from 1, of how many, the loss, and the validation accuracy.
 EpochDone = Callable[[int, int, float, float], None]
 
 
@@ -112,7 +112,7 @@ def _fit(model: GNN, task, config: TrainConfig, seed: int, on_epoch: EpochDone |
 
 @torch.no_grad()
 def _validation_score(model: GNN, task, config: TrainConfig) -> tuple[float, float]:
-    """Accuracy, then the loss that is trained: of epochs that do as well on whole graphs the one that knows parts wins."""
+    """Accuracy, then the loss that is trained: of epochs that do as well on whole graphs the one that does better on parts wins."""
     logits, truth = task.logits(model, "val")
     loss = cross_entropy(logits, truth)
     if config.parts > 0:

@@ -93,12 +93,12 @@ def test_names_must_fit_the_features():
 
 
 def test_many_molecules_side_by_side_give_the_same_groups_as_one_by_one():
-    shelf = molecules()
-    node_motif, edge_motif = functional_groups(shelf.x, shelf.edge_index)
+    data = molecules()
+    node_motif, edge_motif = functional_groups(data.x, data.edge_index)
     first = 0  # number of the molecule's first group within the union
-    for i, graph in enumerate(shelf):
-        nodes = slice(*shelf.node_start[i : i + 2].tolist())
-        edges = slice(*shelf.edge_start[i : i + 2].tolist())
+    for i, graph in enumerate(data):
+        nodes = slice(*data.node_start[i : i + 2].tolist())
+        edges = slice(*data.edge_start[i : i + 2].tolist())
         assert torch.equal(shifted(graph.node_motif, first), node_motif[nodes])
         assert torch.equal(shifted(graph.edge_motif, first), edge_motif[edges])
         first += len(groups_of(graph))

@@ -10,7 +10,7 @@ from rdkit import Chem
 from rdkit.Chem.rdMolDescriptors import CalcMolFormula
 
 from explainer_core.datasets.chemistry import BONDS, MUTAGENICITY_ATOMS, MUTAGENICITY_CLASSES
-from explainer_core.datasets.molecules import SHELF, molecule_from_smiles, molecules
+from explainer_core.datasets.molecules import COMPOUNDS, molecule_from_smiles, molecules
 from explainer_core.graph import Graph
 
 FORMULAS = {
@@ -129,10 +129,10 @@ def bonds_of(graph: Graph) -> Counter:
 
 
 def test_shelf_and_formulas_name_the_same_compounds():
-    assert [compound.name for compound in SHELF] == list(FORMULAS)
+    assert [compound.name for compound in COMPOUNDS] == list(FORMULAS)
 
 
-@pytest.mark.parametrize("compound", SHELF, ids=lambda compound: compound.name)
+@pytest.mark.parametrize("compound", COMPOUNDS, ids=lambda compound: compound.name)
 def test_compound_has_its_known_formula(compound):
     formula = FORMULAS[compound.name]
     assert CalcMolFormula(Chem.MolFromSmiles(compound.smiles)) == formula
@@ -140,7 +140,7 @@ def test_compound_has_its_known_formula(compound):
     assert Counter(graph.node_names) == atoms_of(formula)
 
 
-@pytest.mark.parametrize("compound", SHELF, ids=lambda compound: compound.name)
+@pytest.mark.parametrize("compound", COMPOUNDS, ids=lambda compound: compound.name)
 def test_compound_keeps_the_laws_of_chemistry(compound):
     graph = molecule_from_smiles(compound.smiles, compound.name)
     assert graph.name == compound.name
@@ -155,12 +155,12 @@ def test_compound_keeps_the_laws_of_chemistry(compound):
 
 
 def test_molecules_is_the_labelled_shelf():
-    shelf = molecules()
-    assert len(shelf) == len(SHELF) >= 60
-    assert shelf.graph_names == [compound.name for compound in SHELF]
-    assert shelf.labels.tolist() == [0 if compound.mutagen else 1 for compound in SHELF]
-    assert min(torch.bincount(shelf.labels).tolist()) >= 30
-    assert (shelf.class_names, shelf.feature_names, shelf.edge_type_names) == (
+    data = molecules()
+    assert len(data) == len(COMPOUNDS) >= 60
+    assert data.graph_names == [compound.name for compound in COMPOUNDS]
+    assert data.labels.tolist() == [0 if compound.mutagen else 1 for compound in COMPOUNDS]
+    assert min(torch.bincount(data.labels).tolist()) >= 30
+    assert (data.class_names, data.feature_names, data.edge_type_names) == (
         MUTAGENICITY_CLASSES,
         MUTAGENICITY_ATOMS,
         BONDS,
@@ -168,7 +168,7 @@ def test_molecules_is_the_labelled_shelf():
 
 
 def test_shelf_holds_no_molecule_twice():
-    assert len({molecule_from_smiles(compound.smiles).name for compound in SHELF}) == len(SHELF)
+    assert len({molecule_from_smiles(compound.smiles).name for compound in COMPOUNDS}) == len(COMPOUNDS)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from explainer_core.datasets import tu
 from explainer_core.datasets.download import is_available
-from explainer_core.datasets.molecules import NOT_IN_MUTAGENICITY, SHELF, molecules
+from explainer_core.datasets.molecules import COMPOUNDS, NOT_IN_MUTAGENICITY, molecules
 
 
 def fingerprint(graph) -> str:
@@ -17,13 +17,13 @@ def fingerprint(graph) -> str:
 
 
 def test_the_names_are_on_the_shelf():
-    assert {compound.name for compound in SHELF} >= NOT_IN_MUTAGENICITY
+    assert {compound.name for compound in COMPOUNDS} >= NOT_IN_MUTAGENICITY
 
 
 @pytest.mark.skipif(not is_available(tu.MUTAGENICITY), reason="the Mutagenicity data is not on this machine")
 def test_the_unseen_molecules_are_not_in_the_data():
-    shelf = molecules()
-    sizes = {graph.num_nodes for graph in shelf}
+    data = molecules()
+    sizes = {graph.num_nodes for graph in data}
     known = {fingerprint(graph) for graph in tu.mutagenicity() if graph.num_nodes in sizes}
-    unseen = {graph.name for graph in shelf if fingerprint(graph) not in known}
+    unseen = {graph.name for graph in data if fingerprint(graph) not in known}
     assert unseen == NOT_IN_MUTAGENICITY

@@ -26,19 +26,19 @@ GRAPHS = {
 }
 
 
-def edge_lengths(places, pairs):
+def edge_lengths(positions, pairs):
     ends = np.asarray(pairs)
-    return np.linalg.norm(places[ends[:, 0]] - places[ends[:, 1]], axis=1)
+    return np.linalg.norm(positions[ends[:, 0]] - positions[ends[:, 1]], axis=1)
 
 
-def middle(places):
-    return (places.min(0) + places.max(0)) / 2
+def middle(positions):
+    return (positions.min(0) + positions.max(0)) / 2
 
 
 def test_a_path_is_a_level_line_of_equal_steps():
-    places = neighbourhood_layout(7, PATH, (3,))
-    assert np.allclose(places[:, 1], 0, atol=0.5)
-    assert np.allclose(np.abs(np.diff(places[:, 0])), EDGE_LENGTH, atol=0.5)
+    positions = neighbourhood_layout(7, PATH, (3,))
+    assert np.allclose(positions[:, 1], 0, atol=0.5)
+    assert np.allclose(np.abs(np.diff(positions[:, 0])), EDGE_LENGTH, atol=0.5)
 
 
 def test_the_target_in_the_middle_of_a_path_is_in_the_middle_of_the_picture():
@@ -46,15 +46,15 @@ def test_the_target_in_the_middle_of_a_path_is_in_the_middle_of_the_picture():
 
 
 def test_a_ring_is_round():
-    places = neighbourhood_layout(6, RING, (0,))
-    radii = np.linalg.norm(places - places.mean(0), axis=1)
+    positions = neighbourhood_layout(6, RING, (0,))
+    radii = np.linalg.norm(positions - positions.mean(0), axis=1)
     assert np.allclose(radii, radii.mean(), rtol=0.01)
-    assert np.allclose(edge_lengths(places, RING), EDGE_LENGTH, rtol=0.01)
+    assert np.allclose(edge_lengths(positions, RING), EDGE_LENGTH, rtol=0.01)
 
 
 def test_the_leaves_of_a_hub_fan_out_around_it():
-    places = neighbourhood_layout(9, [(0, i) for i in range(1, 9)], (0,))
-    out = places[1:] - places[0]
+    positions = neighbourhood_layout(9, [(0, i) for i in range(1, 9)], (0,))
+    out = positions[1:] - positions[0]
     angles = np.sort(np.arctan2(out[:, 1], out[:, 0]))
     assert np.allclose(np.linalg.norm(out, axis=1), EDGE_LENGTH, rtol=0.1)
     assert np.diff(angles).min() > np.pi / 8
@@ -63,11 +63,11 @@ def test_the_leaves_of_a_hub_fan_out_around_it():
 @pytest.mark.parametrize("name", GRAPHS)
 def test_no_two_nodes_touch(name):
     net = GRAPHS[name]
-    places = neighbourhood_layout(len(net), list(net.edges), (0,))
-    assert places.shape == (len(net), 2)
-    assert np.isfinite(places).all()
-    assert pdist(places).min() >= LEAST_DISTANCE - 1e-6
-    assert np.allclose(middle(places), 0)
+    positions = neighbourhood_layout(len(net), list(net.edges), (0,))
+    assert positions.shape == (len(net), 2)
+    assert np.isfinite(positions).all()
+    assert pdist(positions).min() >= LEAST_DISTANCE - 1e-6
+    assert np.allclose(middle(positions), 0)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -87,8 +87,8 @@ def test_direction_order_repeats_and_loops_of_pairs_do_not_matter():
 
 def test_parts_that_do_not_hang_together_do_not_overlap():
     net = GRAPHS["parts"]
-    places = neighbourhood_layout(len(net), list(net.edges), ())
-    boxes = [(places[list(part)].min(0), places[list(part)].max(0)) for part in nx.connected_components(net)]
+    positions = neighbourhood_layout(len(net), list(net.edges), ())
+    boxes = [(positions[list(part)].min(0), positions[list(part)].max(0)) for part in nx.connected_components(net)]
     for i, (low, high) in enumerate(boxes):
         for other_low, other_high in boxes[:i]:
             assert ((high < other_low) | (other_high < low)).any()
@@ -97,9 +97,9 @@ def test_parts_that_do_not_hang_together_do_not_overlap():
 @pytest.mark.parametrize("layout", [neighbourhood_layout, map_layout])
 @pytest.mark.parametrize("num_nodes", [0, 1, 2, 5])
 def test_nodes_without_edges_stand_apart(layout, num_nodes):
-    places = layout(num_nodes, [])
-    assert places.shape == (num_nodes, 2)
-    assert len(np.unique(places.round(6), axis=0)) == num_nodes
+    positions = layout(num_nodes, [])
+    assert positions.shape == (num_nodes, 2)
+    assert len(np.unique(positions.round(6), axis=0)) == num_nodes
 
 
 def test_a_pair_is_one_edge_apart():
@@ -122,27 +122,27 @@ def test_a_target_that_is_not_there_is_an_error():
 
 @pytest.mark.parametrize("graph", [karate(), ba_shapes()], ids=lambda graph: graph.name)
 def test_a_map_fills_the_unit_square_and_joined_nodes_are_near(graph):
-    places = map_layout(graph.num_nodes, graph.edge_index.t().numpy())
-    assert places.min() == pytest.approx(0)
-    assert places.max() == pytest.approx(1)
-    assert edge_lengths(places, graph.edge_index.t().numpy()).mean() < 0.6 * pdist(places).mean()
-    assert pdist(places).min() > 0
+    positions = map_layout(graph.num_nodes, graph.edge_index.t().numpy())
+    assert positions.min() == pytest.approx(0)
+    assert positions.max() == pytest.approx(1)
+    assert edge_lengths(positions, graph.edge_index.t().numpy()).mean() < 0.6 * pdist(positions).mean()
+    assert pdist(positions).min() > 0
 
 
 def test_a_house_is_smaller_than_the_map():
     graph = ba_shapes()
-    places = map_layout(graph.num_nodes, graph.edge_index.t().numpy())
-    sizes = [np.ptp(places[(graph.node_motif == house).numpy()], axis=0).max() for house in range(80)]
+    positions = map_layout(graph.num_nodes, graph.edge_index.t().numpy())
+    sizes = [np.ptp(positions[(graph.node_motif == house).numpy()], axis=0).max() for house in range(80)]
     assert np.median(sizes) < 0.15
 
 
 def test_a_large_tree_unfolds():
     tree = nx.balanced_tree(2, 9)
-    places = map_layout(len(tree), list(tree.edges))
-    to_child = edge_lengths(places, list(tree.edges))
+    positions = map_layout(len(tree), list(tree.edges))
+    to_child = edge_lengths(positions, list(tree.edges))
     assert np.median(to_child) < 0.05
     halves = [[n for n in nx.descendants(nx.bfs_tree(tree, 0), child)] for child in (1, 2)]
-    apart = np.linalg.norm(places[halves[0]].mean(0) - places[halves[1]].mean(0))
+    apart = np.linalg.norm(positions[halves[0]].mean(0) - positions[halves[1]].mean(0))
     assert apart > 0.2
 
 
@@ -165,8 +165,8 @@ def aromatic_ring(symbols):
 @pytest.mark.parametrize("graph", [molecule_from_smiles("c1ccccc1"), aromatic_ring("CCCCCC")], ids=["typed", "MUTAG"])
 def test_benzene_is_a_regular_hexagon(graph):
     carbons = [i for i, name in enumerate(graph.node_names) if name == "C"]
-    places = molecule_layout(graph)
-    radii = np.linalg.norm(places[carbons] - places[carbons].mean(0), axis=1)
+    positions = molecule_layout(graph)
+    radii = np.linalg.norm(positions[carbons] - positions[carbons].mean(0), axis=1)
     assert np.allclose(radii, EDGE_LENGTH, rtol=0.02)  # a hexagon's radius is its side
 
 
@@ -192,13 +192,13 @@ def test_an_aromatic_ring_without_a_pattern_has_single_bonds():
 @pytest.mark.parametrize("smiles", ["CC(=O)Oc1ccccc1C(=O)O", "Cn1c(=O)c2c(ncn2C)n(C)c1=O", "O=[N+]([O-])c1ccccc1"])
 def test_bonds_are_of_nearly_one_length_and_atoms_apart(smiles):
     graph = molecule_from_smiles(smiles)
-    places = molecule_layout(graph)
-    lengths = edge_lengths(places, graph.edge_index.t().numpy())
+    positions = molecule_layout(graph)
+    lengths = edge_lengths(positions, graph.edge_index.t().numpy())
     assert np.median(lengths) == pytest.approx(EDGE_LENGTH, rel=0.02)
     assert lengths.min() > 0.5 * EDGE_LENGTH
     assert lengths.max() < 1.3 * EDGE_LENGTH
-    assert pdist(places).min() >= LEAST_DISTANCE - 1e-6
-    assert np.allclose(middle(places), 0)
+    assert pdist(positions).min() >= LEAST_DISTANCE - 1e-6
+    assert np.allclose(middle(positions), 0)
 
 
 @pytest.mark.parametrize("smiles", ["[Na]", "[Na].[Cl]", "O"])

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from explainer_core.prototypes.alignment import ALONE, Piece, align, laid, pairing_cost, random_pairing
+from explainer_core.prototypes.alignment import ALONE, Piece, align, pairing_cost, permuted, random_pairing
 
 
 def random_piece(size, rng, *, density=0.5, features=0):
@@ -73,9 +73,9 @@ def test_a_batch_gives_what_each_gives_alone():
 def test_a_small_share_of_the_memory_gives_the_same(monkeypatch):
     rng = np.random.default_rng(4)
     reference, pieces = random_piece(6, rng), [random_piece(6, rng) for _ in range(5)]
-    whole = align(pieces, reference)
+    together = align(pieces, reference)
     monkeypatch.setattr("explainer_core.prototypes.alignment.BATCH_CELLS", 1)
-    for one, other in zip(whole, align(pieces, reference), strict=True):
+    for one, other in zip(together, align(pieces, reference), strict=True):
         assert one.cost == pytest.approx(other.cost, abs=1e-5)
 
 
@@ -128,4 +128,4 @@ def test_a_random_pairing_is_a_pairing_and_costs_more():
 
 def test_what_has_no_role_is_left_out_when_laid_over():
     adjacency = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0]], dtype=float)
-    assert laid(adjacency, np.array([2, -1, 0])).tolist() == [[0, 0, 2], [0, 0, 0], [2, 0, 0]]
+    assert permuted(adjacency, np.array([2, -1, 0])).tolist() == [[0, 0, 2], [0, 0, 0], [2, 0, 0]]

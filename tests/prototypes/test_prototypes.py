@@ -14,7 +14,7 @@ from explainer_core.config import ExplainConfig
 from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph
 from explainer_core.prototypes.joining import compare, join_explanations
-from explainer_core.prototypes.parts import LARGER, heart
+from explainer_core.prototypes.parts import LARGER, densest_part
 from explainer_core.prototypes.prototype import Prototype
 from explainer_core.prototypes.request import prototype
 from explainer_core.targets import Link, Node, WholeGraph
@@ -63,7 +63,7 @@ def planted(motif, rng, *, extra):
 
 
 def same_graph(edges, motif):
-    """The same graph with node 0 in the same place."""
+    """The same graph with node 0 in the same role."""
     nets = [nx.Graph(list(some)) for some in (edges, motif)]
     for net in nets:
         nx.set_node_attributes(net, {node: node == 0 for node in net}, "target")
@@ -78,8 +78,8 @@ def knowing_network(graph):
     """A network, and the graph with the network's own answers as the truth: every class that it uses has members."""
     model = network()
     with torch.no_grad():
-        said = model(graph.x, graph.edge_index).argmax(1)
-    return model, replace(graph, labels=said), int(said.bincount().argmax())
+        predicted = model(graph.x, graph.edge_index).argmax(1)
+    return model, replace(graph, labels=predicted), int(predicted.bincount().argmax())
 
 
 # What is known on paper
@@ -169,7 +169,7 @@ def test_one_shape_in_another_place_is_another_shape():
 
 
 def test_features_join_like_with_like():
-    """Two arms of the same length: one ends in a marked node, and that arm is always laid on the marked arm."""
+    """Two arms of the same length: one ends in a marked node, and that arm is always aligned with the marked arm."""
     x = torch.zeros(200, 2)
     x[:, 0] = 1
     arms = []
@@ -202,9 +202,9 @@ def test_the_heart_of_two_roots_may_be_in_two_pieces():
     strength = np.zeros((5, 5))
     strength[0, 2] = strength[2, 0] = strength[1, 3] = strength[3, 1] = 1.0
     strength[2, 4] = strength[4, 2] = 0.5
-    assert heart(strength, (0, 1), 4) == [0, 1, 2, 3]
-    assert heart(strength, (), 2) == [0, 2]
-    assert heart(np.zeros((0, 0)), (), 3) == []
+    assert densest_part(strength, (0, 1), 4) == [0, 1, 2, 3]
+    assert densest_part(strength, (), 2) == [0, 2]
+    assert densest_part(np.zeros((0, 0)), (), 3) == []
 
 
 def test_another_explanation_is_compared_with_the_prototype():
@@ -396,9 +396,9 @@ def test_members_without_edges_are_a_target_and_nothing_else():
     assert found.edges == found.cut().edges == ()
     assert found.to_networkx().number_of_edges() == 0
     assert Prototype.from_json(found.to_json()).num_roles == 1
-    whole = prototype(network(task="graph"), alone, targets=[WholeGraph()], config=QUICK)
-    assert whole.num_roles == 0
-    assert whole.cut().nodes == ()
+    found = prototype(network(task="graph"), alone, targets=[WholeGraph()], config=QUICK)
+    assert found.num_roles == 0
+    assert found.cut().nodes == ()
 
 
 def test_a_reference_without_edges_gives_way_unless_it_was_asked_for():

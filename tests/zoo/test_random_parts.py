@@ -37,13 +37,13 @@ def batch_of(*graphs):
 
 
 def test_every_part_is_a_connected_graph_of_its_own():
-    shelf = molecules()
-    batch = shelf.batch(range(len(shelf)))
-    whole = Batch(torch.arange(len(batch.x)).unsqueeze(1).float(), batch.edge_index, batch.graph_of, batch.num_graphs)
+    data = molecules()
+    batch = data.batch(range(len(data)))
+    graphs = Batch(torch.arange(len(batch.x)).unsqueeze(1).float(), batch.edge_index, batch.graph_of, batch.num_graphs)
     for seed in range(5):
-        parts = random_parts(whole, seeded(seed))
-        assert parts.num_graphs == len(shelf)
-        for graph, (edges, all_edges) in enumerate(zip(edge_sets(parts), edge_sets(whole), strict=True)):
+        parts = random_parts(graphs, seeded(seed))
+        assert parts.num_graphs == len(data)
+        for graph, (edges, all_edges) in enumerate(zip(edge_sets(parts), edge_sets(graphs), strict=True)):
             assert edges <= all_edges
             assert {pair[::-1] for pair in edges} == edges
             net = nx.Graph(list(edges))

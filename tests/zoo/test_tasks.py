@@ -54,14 +54,14 @@ def test_link_prediction_never_sees_what_it_is_asked():
     assert len(seen) == 2 * len(task.split["train"])
 
 
-def test_strangers_are_never_friends():
+def test_sampled_negatives_are_never_edges():
     graph = load_dataset("les_miserables")
     task = LinkTask(graph, 0, CPU)
-    friends = set(map(tuple, graph.edge_index.t().tolist()))
-    strangers = task._strangers(2000, torch.Generator().manual_seed(0))
-    assert strangers.shape == (2, 2000)
-    assert (strangers[0] != strangers[1]).all()
-    assert not friends & set(map(tuple, strangers.t().tolist()))
+    edges = set(map(tuple, graph.edge_index.t().tolist()))
+    negatives = task._sampled_negatives(2000, torch.Generator().manual_seed(0))
+    assert negatives.shape == (2, 2000)
+    assert (negatives[0] != negatives[1]).all()
+    assert not edges & set(map(tuple, negatives.t().tolist()))
 
 
 def test_in_training_the_asked_links_carry_no_messages():
@@ -87,8 +87,8 @@ class _Config:
 
 
 def test_every_graph_is_trained_on_once_an_epoch():
-    shelf = molecules()
-    task = GraphTask(shelf, 0, CPU)
+    data = molecules()
+    task = GraphTask(data, 0, CPU)
     sizes = []
 
     class Spy(GNN):
@@ -100,7 +100,7 @@ def test_every_graph_is_trained_on_once_an_epoch():
     list(task.losses(model, _Config(), torch.Generator().manual_seed(0)))
     train = task.split["train"]
     assert sum(graphs for _, graphs in sizes) == len(train)
-    assert sum(nodes for nodes, _ in sizes) == int(shelf.node_start.diff()[train].sum())
+    assert sum(nodes for nodes, _ in sizes) == int(data.node_start.diff()[train].sum())
     assert max(graphs for _, graphs in sizes) == 32
 
 
@@ -126,19 +126,19 @@ def test_with_parts_every_graph_is_met_whole_and_in_part_and_the_loss_is_shared(
     assert (sizes[32:] <= sizes[:32]).all()
     assert sizes[32:].sum() < 0.8 * sizes[:32].sum()
     truth = task.graphs.labels[order[:32]]
-    whole, part = (torch.nn.functional.cross_entropy(said, truth) for said in logits.split(32))
-    assert losses[0].item() == pytest.approx((0.75 * whole + 0.25 * part).item())
+    of_graphs, of_parts = (torch.nn.functional.cross_entropy(rows, truth) for rows in logits.split(32))
+    assert losses[0].item() == pytest.approx((0.75 * of_graphs + 0.25 * of_parts).item())
 
 
 def test_judging_in_chunks_equals_judging_one_by_one(monkeypatch):
     monkeypatch.setattr("explainer_core.zoo.tasks.EVALUATION_NODES", 100)
-    shelf = molecules()
-    task = GraphTask(shelf, 0, CPU)
+    data = molecules()
+    task = GraphTask(data, 0, CPU)
     torch.manual_seed(0)
     model = GNN(ModelSpec("gin", "graph", in_features=14, num_classes=2)).eval()
     with torch.no_grad():
-        together = task.logits_of(model, torch.arange(len(shelf)))
-        alone = torch.cat([model(graph.x, graph.edge_index) for graph in shelf])
+        together = task.logits_of(model, torch.arange(len(data)))
+        alone = torch.cat([model(graph.x, graph.edge_index) for graph in data])
     torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-5)
 
 
@@ -184,5 +184,5 @@ def test_a_network_for_graphs_is_measured_on_another_set_too():
     model = GNN(ModelSpec("gin", "graph", in_features=10, num_classes=2)).eval()
     other = load_dataset("ba_2motifs", seed=1)
     with torch.no_grad():
-        said = torch.cat([model(graph.x, graph.edge_index).argmax(1) for graph in other])
-        assert task.accuracy_on(model, other) == pytest.approx(float((said == other.labels).float().mean()))
+        predicted = torch.cat([model(graph.x, graph.edge_index).argmax(1) for graph in other])
+        assert task.accuracy_on(model, other) == pytest.approx(float((predicted == other.labels).float().mean()))
