@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from explainer_core.datasets.download import DataUnavailable, is_available, read_archive
+from explainer_core.datasets.download import Archive, DataUnavailable, is_available, read_archive
 from explainer_core.datasets.registry import DATASETS, DatasetInfo, dataset_info
 from explainer_core.device import describe_device, pick_device, use_one_thread
 from explainer_core.extras import MissingExtra
@@ -73,7 +73,7 @@ def train(options) -> int:
     print(f"training {options.model} on {options.dataset}, device {describe_device(device)}")
     archive = dataset_info(options.dataset).archive
     if archive and not is_available(archive):
-        _download(dataset_info(options.dataset))
+        _download(dataset_info(options.dataset).title, archive)
     with tqdm(total=recipe.config.epochs, unit="epoch") as bar:
 
         def on_epoch(epoch: int, epochs: int, loss: float, val_accuracy: float) -> None:
@@ -93,19 +93,19 @@ def download(options) -> int:
         if info.archive is None:
             print(f"{info.title} needs no download")
         else:
-            _download(info)
+            _download(info.title, info.archive)
     return 0
 
 
-def _download(info: DatasetInfo) -> None:
-    with tqdm(desc=info.title, unit="B", unit_scale=True) as bar:
+def _download(title: str, archive: Archive) -> None:
+    with tqdm(desc=title, unit="B", unit_scale=True) as bar:
 
         def progress(done: int, expected: int) -> None:
             bar.total = expected or None
             bar.update(done - bar.n)
 
-        read_archive(info.archive, progress)
-    print(f"{info.title} is ready")
+        read_archive(archive, progress)
+    print(f"{title} is ready")
 
 
 def _dataset_row(info: DatasetInfo) -> dict:

@@ -2,11 +2,12 @@
 
 import math
 from dataclasses import Field, asdict, dataclass, field, fields
+from typing import Any
 
 AUTO = "auto"  # K_M: the smallest size that is nearly as good as any
 
 
-def knob(default, *, low=None, high=None, choices=None, auto=False, help: str):
+def knob(default, *, low=None, high=None, choices=None, auto=False, help: str) -> Any:
     """A setting that knows its range, so that the check and the slider read the same numbers.
 
     `auto` says that the word "auto" may stand in for the number.
@@ -47,7 +48,7 @@ class ExplainConfig:
     steps: int = knob(50, low=1, high=2000, help="How many steps the masks are learnt for at most")
     learning_rate: float = knob(0.15, low=1e-4, high=1.0, help="How far one step moves a mask")
     temperature: float = knob(
-        7.0, low=0.1, high=20.0, help="Divides the logits, so that a sure prediction still has a gradient"
+        7.0, low=0.1, high=20.0, help="Divides the logits, so that a sure prediction still has a slope"
     )
     start: float = knob(2.0, low=-5.0, high=5.0, help="The logit every edge starts from; above zero means kept")
     seeds: int = knob(1, low=1, high=50, help="How many runs from different starts are averaged")

@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from numbers import Integral
 
 
+@dataclass(frozen=True)
 class _Numbers:
     """Whole numbers of any kind, numpy's for one, become plain ints, so that a target can be written to a file.
 

@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -143,22 +143,23 @@ def _read_tar(archive: Archive, packed: bytes) -> dict[str, bytes]:
     with tarfile.open(fileobj=io.BytesIO(unpacked), mode="r:") as opened:
         infos = {info.name: info for info in opened.getmembers()}
         _check_members(archive, infos)
-        links = [member for member in archive.members if not infos[member].isreg()]
-        if links:
+        if links := [member for member in archive.members if not infos[member].isreg()]:
             raise _Unfit(f"{links[0]} must be a plain file (got a link, a folder or a device)")
         return _read_members(archive, lambda member: opened.extractfile(infos[member]))
 
 
-def _read_members(archive: Archive, open_member: Callable[[str], IO[bytes]]) -> dict[str, bytes]:
+def _read_members(archive: Archive, open_member: Callable[[str], IO[bytes] | None]) -> dict[str, bytes]:
     contents, room = {}, archive.max_unpacked
     for member in archive.members:
-        with open_member(member) as file:
+        file = open_member(member)
+        assert file is not None  # only links and folders of a tar have no contents, and these are refused before
+        with file:
             contents[member] = _read_limited(archive, file, room)
         room -= len(contents[member])
     return contents
 
 
-def _read_limited(archive: Archive, file: IO[bytes], limit: int) -> bytes:
+def _read_limited(archive: Archive, file: IO[bytes] | gzip.GzipFile, limit: int) -> bytes:
     """Never asks for more than one byte past the limit, whatever size the header claims."""
     content = file.read(limit + 1)
     if len(content) > limit:
@@ -176,8 +177,7 @@ def _check_members(archive: Archive, names: Mapping[str, object]) -> None:
         # Nothing is ever written under these names; an archive that tries is not one to take data from.
         if path.is_absolute() or ".." in path.parts or PureWindowsPath(name).drive:
             raise _Unfit(f"its members must stay inside it (got {name!r})")
-    missing = [member for member in archive.members if member not in names]
-    if missing:
+    if missing := [member for member in archive.members if member not in names]:
         raise _Unfit(f"it must contain {missing[0]} (got {len(names)} others)")
 
 
@@ -223,7 +223,7 @@ def _fill(file: IO[bytes], archive: Archive, folder: Path, progress: Progress | 
         os.fsync(file.fileno())
 
 
-def _chunks(archive: Archive) -> Iterator[tuple[int, bytes, int]]:
+def _chunks(archive: Archive) -> Generator[tuple[int, bytes, int], None, None]:
     """Pieces of the archive as (offset, bytes, bytes expected), over as many tries as it takes."""
     done = 0
     for rest in (*BACK_OFF, None):

@@ -15,6 +15,8 @@ from explainer_core.graph.rules import NO_MOTIF, check_classes, check_motif, che
 class Features:
     """What explainers ask of the features again and again; worked out once."""
 
+    x: Tensor
+
     @cached_property
     def feature_mean(self) -> Tensor:
         """(F,)"""

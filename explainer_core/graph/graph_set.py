@@ -185,4 +185,5 @@ def _check_all_or_none(field: str, graphs: list[Graph]) -> None:
 
 
 def _join(parts: list[Tensor | None]) -> Tensor | None:
-    return None if any(part is None for part in parts) else torch.cat(parts)
+    there = [part for part in parts if part is not None]
+    return torch.cat(there) if len(there) == len(parts) else None

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 from sklearn.decomposition import PCA
 
 from explainer_core.layout.graph import fixed_signs, turns
@@ -69,7 +69,7 @@ def _coinciding(positions: np.ndarray) -> Iterator[np.ndarray]:
         positions.round(6), axis=0, return_inverse=True
     )  # the very same points first: they are many
     spot_of = spot_of.ravel()
-    near = cKDTree(spots).query_ball_point(spots, COINCIDE) if len(spots) else []
+    near = KDTree(spots).query_ball_point(spots, COINCIDE) if len(spots) else []
     group_of = np.full(len(spots), -1)
     for spot, others in enumerate(near):
         if group_of[spot] < 0:

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import fft
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, shortest_path
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 EDGE_LENGTH = 50.0  # pixels at zoom 1, of a typical edge
@@ -24,7 +25,7 @@ UNFOLDING_ROUNDS, SHAPING_ROUNDS = 50, 100
 # A neighbourhood
 
 
-def neighbourhood_layout(num_nodes: int, pairs: Sequence, targets: Sequence[int] = ()) -> np.ndarray:
+def neighbourhood_layout(num_nodes: int, pairs: ArrayLike, targets: Sequence[int] = ()) -> np.ndarray:
     """Positions of a small graph's nodes in pixels, y downwards, around 0: (N, 2).
 
     Stress majorisation (Gansner et al. 2004): distances on paper follow distances in the graph. Parts that do not
@@ -48,7 +49,7 @@ def _connected_layout(size: int, pairs: np.ndarray) -> np.ndarray:
         distances = shortest_path(_matrix(size, pairs), method="D", directed=False, unweighted=True)  # (N, N)
         positions = _stress(distances, _classical_scaling(distances))
     lengths = np.linalg.norm(positions[pairs[:, 0]] - positions[pairs[:, 1]], axis=1)
-    to_neighbour = cKDTree(positions).query(positions, k=2)[0][:, 1]
+    to_neighbour = KDTree(positions).query(positions, k=2)[0][:, 1]
     # a crowd of nodes that all know each other needs room, so that its edges are longer
     scale = max(EDGE_LENGTH / np.median(lengths), LEAST_DISTANCE / max(np.quantile(to_neighbour, 0.2), 1e-2))
     return apart(_level(positions * scale))
@@ -83,7 +84,7 @@ def _stress(distances: np.ndarray, positions: np.ndarray) -> np.ndarray:
 # A map
 
 
-def map_layout(num_nodes: int, pairs: Sequence) -> np.ndarray:
+def map_layout(num_nodes: int, pairs: ArrayLike) -> np.ndarray:
     """Positions of a whole data set's nodes for an overview, in 0 to 1 in both axes, shapes kept: (N, 2).
 
     A large part starts where its distances to a few pivots put it; then joined nodes attract and all nodes repel each other.
@@ -149,7 +150,7 @@ class _Repulsion:
         steps = fft.fftfreq(2 * cells, 1 / (2 * cells)).astype(np.float32)  # 0, 1, ..., -2, -1 cells
         squared = steps[:, None] ** 2 + steps[None] ** 2 + np.float32(0.5)  # half a cell blurs what the grid cannot see
         kernel = steps[:, None] / squared ** ((power + 1) / 2)
-        self.spectra = fft.rfft2(kernel), fft.rfft2(kernel.T)
+        self.spectra = _rfft2(kernel), _rfft2(kernel.T)
 
     def __call__(self, positions: np.ndarray) -> np.ndarray:
         """(N, 2)"""
@@ -162,17 +163,22 @@ class _Repulsion:
         corners = np.stack([at, at + 1, at + side, at + side + 1])  # (4, N)
         shares = np.stack([(1 - right) * (1 - up), (1 - right) * up, right * (1 - up), right * up])
         mass = np.bincount(corners.ravel(), shares.ravel(), side * side).astype(np.float32)
-        spectrum = fft.rfft2(mass.reshape(side, side))
-        fields = [fft.irfft2(spectrum * kernel).ravel() for kernel in self.spectra]
+        spectrum = _rfft2(mass.reshape(side, side))
+        fields = [np.asarray(fft.irfft2(spectrum * kernel)).ravel() for kernel in self.spectra]
         return np.stack([(shares * field[corners]).sum(0) for field in fields], axis=1) / cell**self.power
+
+
+def _rfft2(values: np.ndarray) -> np.ndarray:
+    """scipy's, which unlike numpy's stays in float32 and is typed as what it dispatches on."""
+    return np.asarray(fft.rfft2(values))
 
 
 # Shared by all
 
 
-def _checked_pairs(num_nodes: int, pairs: Sequence) -> np.ndarray:
+def _checked_pairs(num_nodes: int, given: ArrayLike) -> np.ndarray:
     """Each pair once, smaller number first, no loops: (P, 2)."""
-    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    pairs = np.asarray(given, dtype=np.int64).reshape(-1, 2)
     if len(pairs) and (pairs.min() < 0 or pairs.max() >= num_nodes):
         raise ValueError(f"pairs must join nodes 0 to {num_nodes - 1} (got {pairs.min()} to {pairs.max()})")
     pairs = np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1)
@@ -233,7 +239,7 @@ def apart(positions: np.ndarray) -> np.ndarray:
         return positions
     positions = positions.copy()
     for _ in range(APART_ROUNDS):
-        close = cKDTree(positions).query_pairs(LEAST_DISTANCE, output_type="ndarray")
+        close = KDTree(positions).query_pairs(LEAST_DISTANCE, output_type="ndarray")
         if len(close) == 0:
             break
         one, other = close.T
@@ -243,7 +249,7 @@ def apart(positions: np.ndarray) -> np.ndarray:
         move = way * (1.1 * LEAST_DISTANCE - length) / 2
         np.add.at(positions, one, move)
         np.subtract.at(positions, other, move)
-    nearest = cKDTree(positions).query(positions, k=2)[0][:, 1].min()
+    nearest = KDTree(positions).query(positions, k=2)[0][:, 1].min()
     return positions * max(1.0, LEAST_DISTANCE / max(nearest, 0.1 * LEAST_DISTANCE))
 
 

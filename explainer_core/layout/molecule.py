@@ -61,6 +61,8 @@ def bond_orders(graph: Graph) -> tuple[int, ...] | None:
 
 def _rdkit_molecule(graph: Graph) -> Chem.RWMol:
     """The atoms and bonds as the graph has them. Nothing is sanitised: the data draws nitro groups uncharged."""
+    assert graph.node_names is not None  # is_molecule was asked
+    assert graph.edge_types is not None
     mol = Chem.RWMol()
     for symbol in graph.node_names:
         atom = Chem.Atom(symbol)
@@ -70,7 +72,7 @@ def _rdkit_molecule(graph: Graph) -> Chem.RWMol:
     for (a, b), number in zip(graph.edge_index.t().tolist(), graph.edge_types.tolist(), strict=True):
         if a == b or mol.GetBondBetweenAtoms(a, b) is not None:
             continue
-        name = graph.edge_type_names[number]
+        name = graph.edge_type_names[int(number)]
         mol.AddBond(a, b, kinds.get(name, Chem.BondType.AROMATIC))
         if name == AROMATIC:
             mol.GetBondBetweenAtoms(a, b).SetIsAromatic(True)

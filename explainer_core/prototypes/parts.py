@@ -11,6 +11,7 @@ import torch
 from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.prototypes.alignment import Piece
+from explainer_core.targets import Target, WholeGraph
 
 # Times K_M that is aligned of each explanation: what one of them ranks late, the others bring in. Around a target
 # more helps to find one's bearings; in a whole graph it only dilutes what matters.
@@ -40,7 +41,7 @@ class Part:
         edges = tuple(map(tuple, pairs[grown].tolist()))
         roots = explanation.roots
         nodes = (*roots, *sorted({node for edge in edges for node in edge} - set(roots)))
-        first = int(data.node_start[explanation.target.index]) if isinstance(data, GraphSet) else 0
+        first = _first_node(explanation.target, data)
         values = data.x[first + torch.tensor(nodes, dtype=torch.int64)].numpy().astype(float)
         return cls(explanation, nodes, edges, tuple(scores[grown].tolist()), values)
 
@@ -50,7 +51,15 @@ class Part:
         adjacency = np.zeros((len(self.nodes), len(self.nodes)))
         for a, b in self.edges:
             adjacency[index_of[a], index_of[b]] = adjacency[index_of[b], index_of[a]] = 1.0
-        return Piece(adjacency, scaled(self.values, scale))
+        return Piece(adjacency, scaled(self.values, scale, len(self.nodes)))
+
+
+def _first_node(target: Target, data: Graph | GraphSet) -> int:
+    """Where the nodes of the target's graph begin in the features of the data."""
+    if isinstance(data, Graph):
+        return 0
+    assert isinstance(target, WholeGraph)  # a set has no other targets
+    return int(data.node_start[target.index])
 
 
 def _grown(explanation: Explanation, pairs: np.ndarray, scores: np.ndarray) -> list[int]:
@@ -116,10 +125,10 @@ def mean_feature_weight(explanations: Sequence[Explanation]) -> np.ndarray | Non
     return np.mean(weights, axis=0) if weights else None
 
 
-def scaled(values: np.ndarray | None, scale: np.ndarray | None, rows: int | None = None) -> np.ndarray:
+def scaled(values: np.ndarray | None, scale: np.ndarray | None, rows: int) -> np.ndarray:
     """Features as they count in an alignment, without those that do not: (n, F')."""
     if values is None or scale is None:
-        return np.empty((len(values) if rows is None else rows, 0))
+        return np.empty((rows, 0))
     return (values * scale)[:, scale > 0]
 
 

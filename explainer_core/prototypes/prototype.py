@@ -120,12 +120,17 @@ class Prototype:
                 return extract(shared, strength[tuple(shared.T)], self.roots, len(shared), unit="edges")
             num_nodes, num_edges = (size, None) if unit == "nodes" else (None, size)
         if num_nodes is None:
-            sizes = range(1, self.num_roles + 1)
-            densest_parts = ((size, densest_part(strength, self.roots, size)) for size in sizes)
-            enough = (size for size, roles in densest_parts if len(self._between(roles, MAJORITY)) >= num_edges)
-            num_nodes = next(enough, self.num_roles)
+            assert num_edges is not None  # one of the two is a number by now
+            num_nodes = self._fewest_nodes(strength, num_edges)
         pairs = self._between(densest_part(strength, self.roots, num_nodes), 0.0 if num_edges else MAJORITY)
         return extract(pairs, strength[tuple(pairs.T)], self.roots, num_edges or len(pairs) or 1, unit="edges")
+
+    def _fewest_nodes(self, strength: np.ndarray, num_edges: int) -> int:
+        """The size of the smallest densest part in which most members have so many edges; all roles where none has."""
+        for size in range(1, self.num_roles + 1):
+            if len(self._between(densest_part(strength, self.roots, size), MAJORITY)) >= num_edges:
+                return size
+        return self.num_roles
 
     def _between(self, roles: Sequence[int], least: float) -> np.ndarray:
         """Pairs of these roles that at least this share of the members joins: (e, 2)."""

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
-from torch import nn
 
 from explainer_core.api import explain_many
 from explainer_core.computation.batches import check_targets
 from explainer_core.config import AUTO, ExplainConfig
 from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
+from explainer_core.models import GNN
 from explainer_core.predictions import Predictions, predictions
 from explainer_core.prototypes.joining import MOST_CLUSTERS, join_explanations
 from explainer_core.prototypes.prototype import Prototype
@@ -25,7 +25,7 @@ STEPS_SHOWN = 10  # how often a prototype that is being watched grows
 
 
 def prototype(
-    model: nn.Module,
+    model: GNN,
     data: Graph | GraphSet,
     label: int | None = None,
     *,
@@ -82,7 +82,15 @@ def _check_request(label, instances, clusters, num_classes: int) -> None:
 # Who is a member
 
 
-def _chosen(model, data, label, targets, reference, instances: int, seed: int) -> list[Target]:
+def _chosen(
+    model: GNN,
+    data: Graph | GraphSet,
+    label: int | None,
+    targets: Sequence[Target] | None,
+    reference: Target | None,
+    instances: int,
+    seed: int,
+) -> list[Target]:
     """The reference, then the others in random order."""
     given = [*(targets or ()), *(() if reference is None else (reference,))]
     check_targets(data, given)
@@ -90,31 +98,32 @@ def _chosen(model, data, label, targets, reference, instances: int, seed: int) -
         raise ValueError(f"a {model.spec.task} model explains a {model.spec.task} (got {given[0]})")
     if targets is not None and not targets:
         raise ValueError("targets must name at least one node, graph or link (got none)")
-    if targets is None and (label is None or model.spec.task == "link"):
+    predicted = cache(partial(predictions, model, data))  # asked for only where members or the reference are chosen
+    if targets is not None:
+        candidates = list(dict.fromkeys(targets))
+    elif label is None or model.spec.task == "link":
         why = "no label" if label is None else "a link model has no class to draw from"
         raise ValueError(f"targets or a label must say who the members are (got no targets, and {why}); pass targets=")
-    said = predictions(model, data) if targets is None or reference is None else None
-    candidates = (
-        _members_of_class(said, data, label, model.spec.task) if targets is None else list(dict.fromkeys(targets))
-    )
+    else:
+        candidates = _members_of_class(predicted(), data, label, model.spec.task)
     if reference is None:
-        vectors = _embeddings(said.embedding, candidates)
+        vectors = np.stack([_embedding(predicted().embedding, target) for target in candidates])
         reference = candidates[int(np.linalg.norm(vectors - vectors.mean(0), axis=1).argmin())]
     others = [target for target in candidates if target != reference]
     order = np.random.default_rng(seed).permutation(len(others))[:instances]
     return [reference, *(others[i] for i in order.tolist())]
 
 
-def _members_of_class(said: Predictions, data: Graph | GraphSet, label: int, task: str) -> list[Target]:
+def _members_of_class(predicted: Predictions, data: Graph | GraphSet, label: int, task: str) -> list[Target]:
     """All that the model puts into the class, rightly where the truth is known."""
-    called = said.predicted == label
-    right = called if said.truth is None else called & said.right
+    in_class = predicted.predicted == label
+    right = in_class if predicted.truth is None else in_class & predicted.right
     if not right.any():
         name = data.class_names[label] if label < len(data.class_names) else label
-        known = "" if said.truth is None else f" of its {int((said.truth == label).sum())}"
+        known = "" if predicted.truth is None else f" of its {int((predicted.truth == label).sum())}"
         raise ValueError(
             f"a class needs a member that the model gets right (got none{known} in class {name!r}, where the model puts "
-            f"{int(called.sum())}); choose another class, or pass targets="
+            f"{int(in_class.sum())}); choose another class, or pass targets="
         )
     found = np.flatnonzero(right).tolist()
     if task == "node":
@@ -122,10 +131,8 @@ def _members_of_class(said: Predictions, data: Graph | GraphSet, label: int, tas
     return [WholeGraph(i if isinstance(data, GraphSet) else None) for i in found]
 
 
-def _embeddings(everyone: np.ndarray, targets: Sequence[Target]) -> np.ndarray:
-    """What the model's head reads of each target; of a link, what it makes of the two ends: (T, D)."""
-    if isinstance(targets[0], Link):
-        return np.stack([everyone[target.source] * everyone[target.head] for target in targets])
-    if isinstance(targets[0], Node):
-        return everyone[[target.node for target in targets]]
-    return everyone[[target.index or 0 for target in targets]]
+def _embedding(embeddings: np.ndarray, target: Target) -> np.ndarray:
+    """The input of the model's head for a target; for a link, the product of its two ends: (D,)."""
+    if isinstance(target, Link):
+        return embeddings[target.source] * embeddings[target.head]
+    return embeddings[target.node if isinstance(target, Node) else target.index or 0]

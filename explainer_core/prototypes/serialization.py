@@ -55,8 +55,9 @@ def checked(values: dict, explanations: Sequence[Explanation], *, nested: bool =
         "its reference among the members": any(member.explanation is reference for member in members),
         "a share of at most 1": fields["share"] <= 1,
         "features for each role": features is None or {len(features)} == roles,
-        "one scale for each feature": (features is None) == (scale is None)
-        and (features is None or features.shape[1] == len(scale)),
+        "one scale for each feature": (
+            scale is None if features is None else scale is not None and features.shape[1] == len(scale)
+        ),
         "a label or none": label is None or _whole("label", label, len(reference.probabilities)) >= 0,
         "clusters without clusters": not (nested and values["clusters"]),
     }

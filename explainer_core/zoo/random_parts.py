@@ -30,7 +30,9 @@ def random_parts(
 
 def joined(one: Batch, other: Batch) -> Batch:
     """Two batches as one: the graphs of the first, then those of the second."""
-    types = None if one.edge_types is None else torch.cat([one.edge_types, other.edge_types])
+    types = None
+    if one.edge_types is not None and other.edge_types is not None:
+        types = torch.cat([one.edge_types, other.edge_types])
     return Batch(
         x=torch.cat([one.x, other.x]),
         edge_index=torch.cat([one.edge_index, other.edge_index + len(one.x)], dim=1),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import torch
@@ -16,8 +17,8 @@ from explainer_core.zoo.random_parts import joined, random_parts
 
 PARTS = ("train", "val", "test")
 LINK_CLASSES = ("no link", "link")
-PART_DRAWS = 4  # of each graph, when a network is judged on parts
-EVALUATION_NODES = 100_000  # graphs are judged in batches of about this many nodes, to bound the memory
+PART_DRAWS = 4  # of each graph, when a network is evaluated on parts
+EVALUATION_NODES = 100_000  # graphs are evaluated in batches of about this many nodes, to bound the memory
 
 
 def split_80_10_10(labels: np.ndarray, seed: int) -> dict[str, Tensor]:
@@ -58,10 +59,9 @@ class NodeTask:
     device: torch.device
 
     def __post_init__(self):
-        if self.graph.labels is None:
-            raise ValueError(f"a node task needs the labels of the nodes (got none in {self.graph.name!r})")
+        self._labels = _labels(self.graph, "a node task needs the labels of the nodes")
         self.num_classes = self.graph.num_classes
-        self.split = split_80_10_10(self.graph.labels.numpy(), self.seed)
+        self.split = split_80_10_10(self._labels.numpy(), self.seed)
         self._inputs = _inputs(self.graph, self.device)
 
     def losses(self, model: GNN, config, generator: torch.Generator) -> Iterator[Tensor]:
@@ -79,7 +79,7 @@ class NodeTask:
         yield loss
 
     def truth(self, part: str) -> Tensor:
-        return self.graph.labels[self.split[part]]
+        return self._labels[self.split[part]]
 
     def logits(self, model: GNN, part: str) -> tuple[Tensor, Tensor]:
         """The logits of one part of the split, and the truth."""
@@ -88,7 +88,7 @@ class NodeTask:
     def accuracy_on(self, model: GNN, other: Graph) -> float:
         """Accuracy over all nodes of another graph of the same family."""
         x, edge_index, edge_type = _inputs(other, self.device)
-        return accuracy(model(x, edge_index, edge_type=edge_type).cpu(), other.labels)
+        return accuracy(model(x, edge_index, edge_type=edge_type).cpu(), _labels(other, "accuracy needs labels"))
 
 
 @dataclass
@@ -100,10 +100,9 @@ class GraphTask:
     device: torch.device
 
     def __post_init__(self):
-        if self.graphs.labels is None:
-            raise ValueError(f"a graph task needs the labels of the graphs (got none in {self.graphs.name!r})")
+        self._labels = _labels(self.graphs, "a graph task needs the labels of the graphs")
         self.num_classes = self.graphs.num_classes
-        self.split = split_80_10_10(self.graphs.labels.numpy(), self.seed)
+        self.split = split_80_10_10(self._labels.numpy(), self.seed)
 
     def losses(self, model: GNN, config, generator: torch.Generator) -> Iterator[Tensor]:
         """The loss of each minibatch of one epoch, in a new order every time.
@@ -117,12 +116,13 @@ class GraphTask:
                 batch = joined(batch, random_parts(batch, generator))
             keep = dropped_edges(batch.edge_index.shape[1], config.edge_drop, generator, self.device)
             logits = self._forward(model, batch, keep).split(len(chosen))  # of whole graphs, then of parts
-            truth = self.graphs.labels[chosen].to(self.device)
+            truth = self._labels[chosen].to(self.device)
             shares = (1 - config.parts, config.parts)[: len(logits)]
-            yield sum(share * cross_entropy(part, truth) for share, part in zip(shares, logits, strict=True))
+            losses = [share * cross_entropy(part, truth) for share, part in zip(shares, logits, strict=True)]
+            yield reduce(torch.add, losses)
 
     def truth(self, part: str) -> Tensor:
-        return self.graphs.labels[self.split[part]]
+        return self._labels[self.split[part]]
 
     def logits(self, model: GNN, part: str) -> tuple[Tensor, Tensor]:
         """The logits of one part of the split, and the truth."""
@@ -143,8 +143,8 @@ class GraphTask:
 
     def accuracy_on(self, model: GNN, other: GraphSet) -> float:
         """Accuracy over all graphs of another set of the same family."""
-        everyone = torch.arange(len(other))
-        return accuracy(GraphTask(other, self.seed, self.device).logits_of(model, everyone), other.labels)
+        task = GraphTask(other, self.seed, self.device)
+        return accuracy(task.logits_of(model, torch.arange(len(other))), task._labels)
 
     def _forward(self, model: GNN, batch: Batch, keep: Tensor | None = None) -> Tensor:
         types = None if batch.edge_types is None else batch.edge_types.to(self.device)
@@ -165,7 +165,7 @@ class LinkTask:
     graph: Graph
     seed: int
     device: torch.device
-    supervised: float = 0.3  # share of the training edges that are hidden and asked for in an epoch
+    supervised: float = 0.3  # share of the training edges that are hidden and predicted in an epoch
 
     def __post_init__(self):
         if not self.graph.is_undirected:
@@ -181,19 +181,19 @@ class LinkTask:
 
     @property
     def message_edges(self) -> Tensor:
-        """The edges the network may look at when it is judged: those of the training part, both directions."""
+        """The edges the network may look at when it is evaluated: those of the training part, both directions."""
         return self._both_ways(self.split["train"])
 
     def losses(self, model: GNN, config, generator: torch.Generator) -> Iterator[Tensor]:
-        """One step: some training edges are hidden and asked for, among as many negative pairs."""
+        """One step: some training edges are hidden and predicted, among as many negative pairs."""
         train = self.split["train"]
         train = train[torch.randperm(len(train), generator=generator)]
-        asked, seen = train.tensor_split([max(1, int(self.supervised * len(train)))])
-        links = torch.cat([self._pairs[:, asked], self._sampled_negatives(len(asked), generator)], dim=1)
-        edge_index = self._both_ways(seen)
+        hidden, visible = train.tensor_split([max(1, int(self.supervised * len(train)))])
+        links = torch.cat([self._pairs[:, hidden], self._sampled_negatives(len(hidden), generator)], dim=1)
+        edge_index = self._both_ways(visible)
         keep = dropped_edges(edge_index.shape[1], config.edge_drop, generator, self.device)
         yield cross_entropy(
-            self._forward(model, links, edge_index, keep), _edges_then_negatives(len(asked)).to(self.device)
+            self._forward(model, links, edge_index, keep), _edges_then_negatives(len(hidden)).to(self.device)
         )
 
     def truth(self, part: str) -> Tensor:
@@ -244,6 +244,12 @@ def accuracy(logits: Tensor, truth: Tensor) -> float:
 def _edges_then_negatives(count: int) -> Tensor:
     """Labels of `count` links followed by as many pairs that are none."""
     return torch.tensor([1, 0]).repeat_interleave(count)
+
+
+def _labels(data: Graph | GraphSet, rule: str) -> Tensor:
+    if data.labels is None:
+        raise ValueError(f"{rule} (got none in {data.name!r})")
+    return data.labels
 
 
 def _inputs(graph: Graph, device: torch.device) -> tuple[Tensor, Tensor, Tensor | None]:
