@@ -42,6 +42,12 @@ def joined(one: Batch, other: Batch) -> Batch:
     )
 
 
+def shares_kept(batch: Batch, parts: Batch) -> Tensor:
+    """The share of its graph's edges that each part has: (G,); one for a graph without edges, which is its own part."""
+    edges, kept = (torch.bincount(b.graph_of[b.edge_index[0]], minlength=b.num_graphs) for b in (batch, parts))
+    return torch.where(edges > 0, kept / edges.clamp(min=1), 1.0)
+
+
 def _pairs(batch: Batch) -> tuple[Tensor, Tensor]:
     """Which undirected pair each edge is, and the ends of every pair: (E,), (2, P)."""
     size = len(batch.x)

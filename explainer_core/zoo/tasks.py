@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 import torch
@@ -13,7 +12,7 @@ from torch.nn.functional import cross_entropy
 
 from explainer_core.graph import Batch, Graph, GraphSet
 from explainer_core.models import GNN
-from explainer_core.zoo.random_parts import joined, random_parts
+from explainer_core.zoo.random_parts import joined, random_parts, shares_kept
 
 PARTS = ("train", "val", "test")
 LINK_CLASSES = ("no link", "link")
@@ -111,15 +110,16 @@ class GraphTask:
         """
         train = self.split["train"]
         for chosen in train[torch.randperm(len(train), generator=generator)].split(config.batch_size):
-            batch = self.graphs.batch(chosen)
+            batch, weights = self.graphs.batch(chosen), None
             if config.parts > 0:
-                batch = joined(batch, random_parts(batch, generator))
+                parts = random_parts(batch, generator)
+                weights = shares_kept(batch, parts).to(self.device) if config.weigh_parts else None
+                batch = joined(batch, parts)
             keep = dropped_edges(batch.edge_index.shape[1], config.edge_drop, generator, self.device)
             logits = self._forward(model, batch, keep).split(len(chosen))  # of whole graphs, then of parts
             truth = self._labels[chosen].to(self.device)
-            shares = (1 - config.parts, config.parts)[: len(logits)]
-            losses = [share * cross_entropy(part, truth) for share, part in zip(shares, logits, strict=True)]
-            yield reduce(torch.add, losses)
+            loss = (1 - config.parts) * cross_entropy(logits[0], truth)
+            yield loss + config.parts * _loss(logits[1], truth, weights) if config.parts > 0 else loss
 
     def truth(self, part: str) -> Tensor:
         return self._labels[self.split[part]]
@@ -134,12 +134,14 @@ class GraphTask:
         parts = [chosen[chunk == i] for i in chunk.unique()]
         return torch.cat([self._forward(model, self.graphs.batch(part)).cpu() for part in parts])
 
-    def logits_of_parts(self, model: GNN, part: str) -> tuple[Tensor, Tensor]:
-        """The logits of random parts of these graphs, the same ones every time, and the truth."""
+    def loss_of_parts(self, model: GNN, part: str, weigh: bool = False) -> Tensor:
+        """The loss on random parts of these graphs, the same ones every time."""
         generator = torch.Generator().manual_seed(self.seed)
         batch = self.graphs.batch(self.split[part])
-        logits = [self._forward(model, random_parts(batch, generator)).cpu() for _ in range(PART_DRAWS)]
-        return torch.cat(logits), self.truth(part).repeat(PART_DRAWS)
+        drawn = [random_parts(batch, generator) for _ in range(PART_DRAWS)]
+        logits = torch.cat([self._forward(model, parts).cpu() for parts in drawn])
+        weights = torch.cat([shares_kept(batch, parts) for parts in drawn]) if weigh else None
+        return _loss(logits, self.truth(part).repeat(PART_DRAWS), weights)
 
     def accuracy_on(self, model: GNN, other: GraphSet) -> float:
         """Accuracy over all graphs of another set of the same family."""
@@ -239,6 +241,13 @@ def make_task(data: Graph | GraphSet, task: str, seed: int, device: torch.device
 
 def accuracy(logits: Tensor, truth: Tensor) -> float:
     return float((logits.argmax(-1) == truth).float().mean())
+
+
+def _loss(logits: Tensor, truth: Tensor, weights: Tensor | None) -> Tensor:
+    """The mean cross entropy, of each example times its weight if there are any."""
+    if weights is None:
+        return cross_entropy(logits, truth)
+    return (weights * cross_entropy(logits, truth, reduction="none")).mean()
 
 
 def _edges_then_negatives(count: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""Training of one network: Adam, the best epoch on the validation part, the same numbers for the same seed."""
+"""Training of one network: Adam, the best epoch on the validation part or the last, the same numbers for the same seed."""
 
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -20,7 +20,10 @@ class TrainConfig:
     """How to train. The defaults are the paper's; `edge_drop` silences that share of the messages in each step.
 
     `parts` is the share of the loss that random connected parts of the graphs get: a network that is to be asked
-    about parts has to know them.
+    about parts has to know them. With `weigh_parts` each counts by the share of its graph's edges that it keeps: the
+    smaller a part, the likelier it lacks what made the class of the whole, which is then a wrong label for it.
+
+    `keep_last` keeps the last epoch, not the best on the validation part: of few validation graphs the best is luck.
     """
 
     epochs: int = 1000
@@ -29,7 +32,9 @@ class TrainConfig:
     edge_drop: float = 0.0
     feature_swap: float = 0.0
     parts: float = 0.0
+    weigh_parts: bool = False
     batch_size: int = 128  # of graphs; a task on a single graph takes it whole
+    keep_last: bool = False
 
     def __post_init__(self):
         for field, low, high in (
@@ -86,7 +91,7 @@ def freeze(model: GNN) -> GNN:
 
 
 def _fit(model: GNN, task, config: TrainConfig, seed: int, on_epoch: EpochDone | None) -> int:
-    """Trains in place, goes back to the best epoch by validation accuracy (then loss), and returns it."""
+    """Trains in place, goes back to the best epoch by validation accuracy (then loss) if asked to, and returns it."""
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, config.epochs)
@@ -102,7 +107,7 @@ def _fit(model: GNN, task, config: TrainConfig, seed: int, on_epoch: EpochDone |
         schedule.step()
         model.eval()
         score = _validation_score(model, task, config)
-        if score >= best:
+        if score >= best or config.keep_last:
             best, best_state, best_epoch = score, deepcopy(model.state_dict()), epoch
         if on_epoch:
             on_epoch(epoch, config.epochs, total / steps, score[0])
@@ -116,7 +121,7 @@ def _validation_score(model: GNN, task, config: TrainConfig) -> tuple[float, flo
     logits, truth = task.logits(model, "val")
     loss = cross_entropy(logits, truth)
     if config.parts > 0:
-        loss = (1 - config.parts) * loss + config.parts * cross_entropy(*task.logits_of_parts(model, "val"))
+        loss = (1 - config.parts) * loss + config.parts * task.loss_of_parts(model, "val", config.weigh_parts)
     return accuracy(logits, truth), -float(loss)
 
 

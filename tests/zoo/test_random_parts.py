@@ -9,7 +9,7 @@ from small_networks import network, random_set
 
 from explainer_core.datasets.molecules import molecules
 from explainer_core.graph import Batch, Graph, GraphSet, undirected
-from explainer_core.zoo.random_parts import joined, random_parts
+from explainer_core.zoo.random_parts import joined, random_parts, shares_kept
 
 KITE = ((0, 1), (1, 2), (2, 0), (2, 3), (3, 4))  # a triangle with a tail
 
@@ -133,3 +133,9 @@ def test_joined_batches_are_judged_as_they_are_one_by_one(kind):
         for b in (joined(one, other), one, other)
     ]
     torch.testing.assert_close(judged[0], torch.cat(judged[1:]))
+
+
+def test_the_share_a_part_keeps_is_of_its_own_graph():
+    batch = batch_of(numbered(undirected([(i, i + 1) for i in range(10)]), 11), numbered(undirected([]), 2))
+    assert shares_kept(batch, random_parts(batch, seeded(), 0.3, 0.3)).tolist() == pytest.approx([0.3, 1.0])
+    assert shares_kept(batch, batch).tolist() == [1.0, 1.0]

@@ -8,7 +8,6 @@ from explainer_core.datasets.registry import load_dataset
 from explainer_core.graph import Graph
 from explainer_core.models import GNN, ModelSpec
 from explainer_core.zoo.tasks import (
-    PART_DRAWS,
     GraphTask,
     LinkTask,
     NodeTask,
@@ -83,7 +82,7 @@ def test_in_training_the_asked_links_carry_no_messages():
 
 
 class _Config:
-    edge_drop, feature_swap, parts, batch_size = 0.0, 0.0, 0.0, 32
+    edge_drop, feature_swap, parts, weigh_parts, batch_size = 0.0, 0.0, 0.0, False, 32
 
 
 def test_every_graph_is_trained_on_once_an_epoch():
@@ -130,6 +129,30 @@ def test_with_parts_every_graph_is_met_whole_and_in_part_and_the_loss_is_shared(
     assert losses[0].item() == pytest.approx((0.75 * of_graphs + 0.25 * of_parts).item())
 
 
+def test_a_part_counts_by_the_share_of_its_graph_if_asked_to():
+    task = GraphTask(molecules(), 0, CPU)
+    seen = []
+
+    class Spy(GNN):
+        def forward(self, x, edge_index, edge_weight=None, **rest):
+            seen.append((rest["graph_of"][edge_index[0]], super().forward(x, edge_index, edge_weight, **rest)))
+            return seen[-1][1]
+
+    class Config(_Config):
+        parts, weigh_parts = 0.25, True
+
+    model = Spy(ModelSpec("gcn", "graph", in_features=14, num_classes=2)).eval()
+    losses = list(task.losses(model, Config(), torch.Generator().manual_seed(0)))
+    order = task.split["train"][torch.randperm(len(task.split["train"]), generator=torch.Generator().manual_seed(0))]
+    whole_edges, part_edges = torch.bincount(seen[0][0], minlength=64).split(32)
+    losses_of = [
+        torch.nn.functional.cross_entropy(rows, task.graphs.labels[order[:32]], reduction="none")
+        for rows in seen[0][1].split(32)
+    ]
+    expected = 0.75 * losses_of[0].mean() + 0.25 * (part_edges / whole_edges * losses_of[1]).mean()
+    assert losses[0].item() == pytest.approx(expected.item())
+
+
 def test_judging_in_chunks_equals_judging_one_by_one(monkeypatch):
     monkeypatch.setattr("explainer_core.zoo.tasks.EVALUATION_NODES", 100)
     data = molecules()
@@ -169,14 +192,14 @@ def test_a_task_on_the_wrong_data_is_refused():
         LinkTask(Graph(torch.ones(3, 1), torch.tensor([[0, 1], [1, 2]])), 0, CPU)
 
 
-def test_parts_are_judged_the_same_every_time():
+def test_parts_are_forwardd_the_same_every_time():
     task = GraphTask(molecules(), 0, CPU)
     model = GNN(ModelSpec("gin", "graph", in_features=14, num_classes=2)).eval()
     with torch.no_grad():
-        (one, truth), (same, _) = task.logits_of_parts(model, "val"), task.logits_of_parts(model, "val")
-    assert torch.equal(one, same)
-    assert torch.equal(truth[: len(task.split["val"])], task.truth("val"))
-    assert len(one) == len(truth) == PART_DRAWS * len(task.split["val"])
+        for weigh in (False, True):
+            assert task.loss_of_parts(model, "val", weigh) == task.loss_of_parts(model, "val", weigh)
+        # every part keeps at most nine tenths of its graph, rounded up to whole edges
+        assert task.loss_of_parts(model, "val", True) < task.loss_of_parts(model, "val")
 
 
 def test_a_network_for_graphs_is_measured_on_another_set_too():

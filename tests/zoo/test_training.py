@@ -1,5 +1,7 @@
 """Training: the same numbers for the same seed, the best epoch kept, nothing of the caller's changed."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -51,6 +53,16 @@ def test_the_kept_epoch_is_the_best_on_the_validation_part(karate_task):
     assert seen[trained.best_epoch - 1][2] == best
     assert trained.accuracy["val"] == pytest.approx(best)
     assert measure(trained.model, karate_task) == trained.accuracy
+
+
+def test_the_last_epoch_is_kept_if_asked_for(karate_task):
+    config = replace(CONFIG, epochs=40, learning_rate=0.1)
+    seen = []
+    trained = train(
+        SPEC, karate_task, replace(config, keep_last=True), on_epoch=lambda _, __, ___, val: seen.append(val)
+    )
+    assert trained.best_epoch == 40
+    assert trained.accuracy["val"] == pytest.approx(seen[-1])
 
 
 def test_leaving_by_an_exception_stops_the_training(karate_task):
