@@ -41,7 +41,7 @@ def test_no_two_names_share_a_value():
     assert len(hashed(torch.arange(300).unsqueeze(1), torch.arange(300)).unique()) == 300 * 300
 
 
-def test_the_place_of_a_name_matters():
+def test_the_order_of_names_matters():
     assert hashed(1, 2) != hashed(2, 1)
     assert hashed(1, 0) != hashed(1)
 

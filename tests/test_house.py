@@ -100,7 +100,7 @@ def test_only_services_call_the_core(path):
 
 
 @pytest.mark.parametrize("path", files("dashboard"), ids=label)
-def test_only_state_touches_the_session_and_the_address(path):
+def test_only_state_touches_session_state_and_query_params(path):
     if room(path, "dashboard") != "state":
         touched = [node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)]
         assert not {"session_state", "query_params"} & set(touched)

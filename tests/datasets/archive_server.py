@@ -67,7 +67,7 @@ class Handler(BaseHTTPRequestHandler):
         """Quiet."""
 
 
-def whole(body: bytes, status: int = 200, **headers: str):
+def complete(body: bytes, status: int = 200, **headers: str):
     return lambda handler: handler.send(body, status, **headers)
 
 

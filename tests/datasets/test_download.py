@@ -5,7 +5,7 @@ import threading
 import zipfile
 
 import pytest
-from archive_server import Server, breaks_after, endless, resumes, slow, tarred, whole, without_length, zipped
+from archive_server import Server, breaks_after, complete, endless, resumes, slow, tarred, without_length, zipped
 
 from explainer_core.datasets import download
 from explainer_core.datasets.download import Archive, DataUnavailable, fingerprint, is_available, read_archive
@@ -48,7 +48,7 @@ def files_in(folder) -> list[str]:
 
 
 def test_a_good_archive_is_fetched_once_and_kept(server, cache):
-    server.answers = [whole(GOOD)]
+    server.answers = [complete(GOOD)]
     wanted = archive(server.address)
     assert not is_available(wanted)
     assert read_archive(wanted) == {MEMBER: TEXT}
@@ -60,7 +60,7 @@ def test_a_good_archive_is_fetched_once_and_kept(server, cache):
 
 def test_only_wanted_members_are_read_and_line_ends_do_not_matter(server):
     crlf = TEXT.replace(b"\n", b"\r\n")
-    server.answers = [whole(tarred({"readme": b"more", MEMBER: crlf}))]
+    server.answers = [complete(tarred({"readme": b"more", MEMBER: crlf}))]
     assert read_archive(archive(server.address, "SET.tgz")) == {MEMBER: crlf}
 
 
@@ -99,19 +99,19 @@ def test_a_broken_transfer_goes_on_where_it_stopped(server):
 
 
 def test_a_server_that_ignores_the_range_starts_over(server):
-    server.answers = [breaks_after(GOOD + b"a longer tail", len(GOOD) + 5), whole(GOOD)]
+    server.answers = [breaks_after(GOOD + b"a longer tail", len(GOOD) + 5), complete(GOOD)]
     assert read_archive(archive(server.address)) == {MEMBER: TEXT}
     assert server.ranges == [None, f"bytes={len(GOOD) + 5}-"]
 
 
 def test_a_refused_range_starts_over(server):
-    server.answers = [breaks_after(GOOD, 1000), whole(b"", 416), whole(GOOD)]
+    server.answers = [breaks_after(GOOD, 1000), complete(b"", 416), complete(GOOD)]
     assert read_archive(archive(server.address)) == {MEMBER: TEXT}
     assert server.ranges == [None, "bytes=1000-", None]
 
 
 def test_another_range_than_asked_for_is_not_glued_on(server, cache):
-    server.answers = [breaks_after(GOOD, 1000), whole(GOOD[:50], 206, Content_Range=f"bytes 0-49/{len(GOOD)}")]
+    server.answers = [breaks_after(GOOD, 1000), complete(GOOD[:50], 206, Content_Range=f"bytes 0-49/{len(GOOD)}")]
     with pytest.raises(DataUnavailable, match="another part"):
         read_archive(archive(server.address))
     assert files_in(cache) == []
@@ -119,7 +119,7 @@ def test_another_range_than_asked_for_is_not_glued_on(server, cache):
 
 @pytest.mark.parametrize("status", [401, 404, 410])
 def test_a_refusal_is_not_tried_again(server, cache, status):
-    server.answers = [whole(b"no", status)]
+    server.answers = [complete(b"no", status)]
     with pytest.raises(DataUnavailable, match=f"answered {status}"):
         read_archive(archive(server.address))
     assert len(server.ranges) == 1
@@ -127,7 +127,7 @@ def test_a_refusal_is_not_tried_again(server, cache, status):
 
 
 def test_a_passing_server_fault_is_tried_again(server):
-    server.answers = [whole(b"", 500), whole(b"", 503), whole(GOOD)]
+    server.answers = [complete(b"", 500), complete(b"", 503), complete(GOOD)]
     assert read_archive(archive(server.address)) == {MEMBER: TEXT}
     assert len(server.ranges) == 3
 
@@ -159,7 +159,7 @@ def test_a_passing_server_fault_is_tried_again(server):
     ids=lambda value: value if isinstance(value, str) else "",  # not megabytes of body
 )
 def test_an_unfit_archive_is_refused_and_nothing_is_kept(server, tmp_path, body, reason):
-    server.answers = [whole(body)]
+    server.answers = [complete(body)]
     name = "SET.tgz" if body.startswith(b"\x1f\x8b") else "SET.zip"
     with pytest.raises(DataUnavailable, match=reason):
         read_archive(archive(server.address, name))
@@ -173,7 +173,7 @@ def test_an_unfit_archive_is_refused_and_nothing_is_kept(server, tmp_path, body,
 )
 def test_a_zip_that_lies_about_its_size_is_refused(server, size, claimed, reason):
     body = zipped({MEMBER: bytes(size)})
-    server.answers = [whole(body.replace(size.to_bytes(4, "little"), claimed.to_bytes(4, "little")))]
+    server.answers = [complete(body.replace(size.to_bytes(4, "little"), claimed.to_bytes(4, "little")))]
     with pytest.raises(DataUnavailable, match=reason):
         read_archive(archive(server.address))
 
@@ -187,7 +187,7 @@ def test_a_download_stops_when_it_grows_too_large(server, cache):
 
 
 def test_a_damaged_cached_file_is_removed_and_fetched_on_the_next_call(server, cache):
-    server.answers = [whole(GOOD)]
+    server.answers = [complete(GOOD)]
     wanted = archive(server.address)
     read_archive(wanted)
     (cache / "SET.zip").write_bytes(GOOD[:500])
@@ -199,7 +199,7 @@ def test_a_damaged_cached_file_is_removed_and_fetched_on_the_next_call(server, c
 
 
 def test_the_users_own_folder_comes_first_and_is_never_changed(server, cache, tmp_path, monkeypatch):
-    server.answers = [whole(GOOD)]
+    server.answers = [complete(GOOD)]
     monkeypatch.setenv("GNN_DATA_DIR", str(tmp_path / "mine"))
     (tmp_path / "mine").mkdir()
     own = tmp_path / "mine" / "SET.zip"
@@ -266,16 +266,16 @@ def test_only_web_addresses_are_fetched(cache, address):
 
 
 def test_a_redirect_stays_on_the_web(server):
-    server.answers = [whole(b"", 302, Location="ftp://127.0.0.1/SET.zip")]
+    server.answers = [complete(b"", 302, Location="ftp://127.0.0.1/SET.zip")]
     with pytest.raises(DataUnavailable, match="redirect must lead to an http or https address"):
         read_archive(archive(server.address))
-    server.answers = [whole(b"", 302, Location=f"{server.address}/moved"), whole(GOOD)]
+    server.answers = [complete(b"", 302, Location=f"{server.address}/moved"), complete(GOOD)]
     server.ranges.clear()
     assert read_archive(archive(server.address)) == {MEMBER: TEXT}
 
 
 def test_a_cache_that_cannot_be_written_names_the_setting(server, tmp_path, monkeypatch):
-    server.answers = [whole(GOOD)]
+    server.answers = [complete(GOOD)]
     (tmp_path / "file").touch()
     monkeypatch.setenv("GNN_CACHE_DIR", str(tmp_path / "file"))
     with pytest.raises(DataUnavailable, match=r"nothing can be kept in .*set GNN_CACHE_DIR"):
@@ -289,8 +289,8 @@ def test_damage_at_any_byte_gives_the_data_or_one_line(tmp_path, monkeypatch, na
     body = pack({MEMBER: content})
     wanted = archive("http://127.0.0.1:9", name, members={MEMBER: fingerprint(content)})
     outcomes = []
-    for place in range(len(body)):
-        (tmp_path / name).write_bytes(body[:place] + bytes([body[place] ^ 0xFF]) + body[place + 1 :])
+    for offset in range(len(body)):
+        (tmp_path / name).write_bytes(body[:offset] + bytes([body[offset] ^ 0xFF]) + body[offset + 1 :])
         try:
             outcomes.append(read_archive(wanted))
         except DataUnavailable as error:

@@ -128,7 +128,7 @@ def bonds_of(graph: Graph) -> Counter:
     )
 
 
-def test_shelf_and_formulas_name_the_same_compounds():
+def test_compounds_and_formulas_have_the_same_names():
     assert [compound.name for compound in COMPOUNDS] == list(FORMULAS)
 
 
@@ -154,7 +154,7 @@ def test_compound_keeps_the_laws_of_chemistry(compound):
     assert all(graph.in_degree[i] == 1 for i, name in enumerate(names) if name == "H")
 
 
-def test_molecules_is_the_labelled_shelf():
+def test_molecules_are_the_labelled_compounds():
     data = molecules()
     assert len(data) == len(COMPOUNDS) >= 60
     assert data.graph_names == [compound.name for compound in COMPOUNDS]
@@ -167,7 +167,7 @@ def test_molecules_is_the_labelled_shelf():
     )
 
 
-def test_shelf_holds_no_molecule_twice():
+def test_no_compound_is_there_twice():
     assert len({molecule_from_smiles(compound.smiles).name for compound in COMPOUNDS}) == len(COMPOUNDS)
 
 

@@ -16,7 +16,7 @@ def fingerprint(graph) -> str:
     return nx.weisfeiler_lehman_graph_hash(net, node_attr="atom", iterations=6)
 
 
-def test_the_names_are_on_the_shelf():
+def test_the_names_are_among_the_compounds():
     assert {compound.name for compound in COMPOUNDS} >= NOT_IN_MUTAGENICITY
 
 

@@ -32,7 +32,7 @@ def test_any_shape_has_a_map(shape):
     assert ((positions >= 0) & (positions <= 1)).all()
 
 
-def test_points_that_coincide_are_set_apart_around_their_place():
+def test_points_that_coincide_are_set_apart_around_their_position():
     embedding = np.repeat([[0.0, 0.0], [1.0, 0.3], [0.2, 1.0]], 40, axis=0)
     positions = projection(embedding)
     assert pdist(positions).min() > 0.003
@@ -41,7 +41,7 @@ def test_points_that_coincide_are_set_apart_around_their_place():
     assert pdist(centres).min() > 0.5
 
 
-def test_equal_embeddings_all_get_a_place_of_their_own():
+def test_equal_embeddings_all_get_a_position_of_their_own():
     assert pdist(projection(np.ones((300, 4)))).min() > 0.01
 
 

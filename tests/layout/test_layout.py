@@ -202,7 +202,7 @@ def test_bonds_are_of_nearly_one_length_and_atoms_apart(smiles):
 
 
 @pytest.mark.parametrize("smiles", ["[Na]", "[Na].[Cl]", "O"])
-def test_lone_atoms_have_a_place(smiles):
+def test_lone_atoms_have_a_position(smiles):
     graph = molecule_from_smiles(smiles)
     assert is_molecule(graph)
     assert molecule_layout(graph).shape == (graph.num_nodes, 2)

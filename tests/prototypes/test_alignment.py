@@ -126,6 +126,6 @@ def test_a_random_pairing_is_a_pairing_and_costs_more():
     assert np.mean([pairing_cost(reference, reference, node_of) for node_of in drawn]) > 1
 
 
-def test_what_has_no_role_is_left_out_when_laid_over():
+def test_what_has_no_role_is_left_out_when_permuted():
     adjacency = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0]], dtype=float)
     assert permuted(adjacency, np.array([2, -1, 0])).tolist() == [[0, 0, 2], [0, 0, 0], [2, 0, 0]]

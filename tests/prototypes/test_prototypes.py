@@ -159,7 +159,7 @@ def test_two_planted_shapes_are_two_clusters_with_their_shares():
     assert len(join_explanations(mixed, BLANK, clusters=6).clusters) == 2  # equals are never parted
 
 
-def test_one_shape_in_another_place_is_another_shape():
+def test_one_shape_with_the_target_in_another_role_is_another_shape():
     """The roof of a house and its ground floor: the same graph, but not for the target."""
     roof = tuple((a, b) for a, b in ((4, 1), (1, 2), (2, 3), (3, 4), (4, 0), (1, 0)))
     rng = np.random.default_rng(1)

@@ -125,7 +125,7 @@ def test_parts_come_from_their_generator_alone():
 
 
 @pytest.mark.parametrize("kind", ["gin", "rgcn"])
-def test_joined_batches_are_judged_as_they_are_one_by_one(kind):
+def test_joined_batches_give_the_logits_of_one_by_one(kind):
     graphs, model = random_set(typed=True), network(kind, "graph")
     one, other = graphs.batch([0, 1, 2]), graphs.batch([3, 1])
     judged = [

@@ -42,7 +42,7 @@ def test_a_class_too_small_to_share_out_does_not_stop_the_split():
     assert sum(map(len, split.values())) == 36
 
 
-def test_link_prediction_never_sees_what_it_is_asked():
+def test_link_prediction_never_sees_the_edges_it_predicts():
     graph = load_dataset("les_miserables")
     task = LinkTask(graph, 0, CPU)
     seen = set(map(tuple, task.message_edges.t().tolist()))
@@ -63,7 +63,7 @@ def test_sampled_negatives_are_never_edges():
     assert not edges & set(map(tuple, negatives.t().tolist()))
 
 
-def test_in_training_the_asked_links_carry_no_messages():
+def test_in_training_the_supervised_links_carry_no_messages():
     """The network is handed a graph from which every asked pair is missing."""
     task = LinkTask(load_dataset("les_miserables"), 0, CPU)
     asked_of_it = []
@@ -165,7 +165,7 @@ def test_judging_in_chunks_equals_judging_one_by_one(monkeypatch):
     torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-5)
 
 
-def test_the_asked_share_of_edges_falls_silent():
+def test_the_given_share_of_edges_gets_weight_zero():
     generator = torch.Generator().manual_seed(0)
     keep = dropped_edges(100_000, 0.3, generator, CPU)
     assert set(keep.unique().tolist()) == {0.0, 1.0}
@@ -192,7 +192,7 @@ def test_a_task_on_the_wrong_data_is_refused():
         LinkTask(Graph(torch.ones(3, 1), torch.tensor([[0, 1], [1, 2]])), 0, CPU)
 
 
-def test_parts_are_forwardd_the_same_every_time():
+def test_the_loss_on_parts_is_the_same_every_time():
     task = GraphTask(molecules(), 0, CPU)
     model = GNN(ModelSpec("gin", "graph", in_features=14, num_classes=2)).eval()
     with torch.no_grad():
