@@ -72,8 +72,11 @@ def molecule_shapes(scene: Scene, *, bare: bool = False) -> Iterator[Shape]:
         lines[line.edge].append(line)
     for edge in order:
         yield from (_bond_line(scene, line) for line in lines[edge])
-    for atom in range(len(scene.picture.nodes)):
-        yield from _atom(scene, atom)
+    yield from (_letters(scene, atom) for atom, label in enumerate(scene.picture.labels) if label)
+    reach = STYLE["atom"]["reach"] * scene.grow
+    for x, y, tip in zip(scene.x, scene.y, scene.picture.tips, strict=True):
+        if tip:  # a clear disc to point at: letters are small, and a carbon may have none
+            yield Circle(x, y, reach, tip=tip)
 
 
 def _band(scene: Scene, edge: int) -> Stroke | None:
@@ -96,15 +99,12 @@ def _bond_line(scene: Scene, line: BondLine) -> Line:
     return Line(at.shifted(line.aside * scene.grow, first, last), stroke)
 
 
-def _atom(scene: Scene, i: int) -> Iterator[Words | Circle]:
-    style, picture = STYLE["atom"], scene.picture
-    if picture.labels[i]:
-        size = round(max(style["least_px"] * scene.px, style["size"] * scene.grow))
-        fill = Ink(picture.colours[i], 1.0 if i in scene.standing else style["faded"])
-        y = scene.y[i] + style["down"] * scene.grow
-        yield Words(picture.labels[i], scene.x[i], y, size, style["weight"], fill, style["halo"] * scene.grow)
-    if picture.tips[i]:  # a clear disc to point at: letters are small, and a carbon may have none
-        yield Circle(scene.x[i], scene.y[i], style["reach"] * scene.grow, tip=picture.tips[i])
+def _letters(scene: Scene, i: int) -> Words:
+    style = STYLE["atom"]
+    size = round(max(style["least_px"] * scene.px, style["size"] * scene.grow))
+    fill = Ink(scene.picture.colours[i], 1.0 if i in scene.standing else style["faded"])
+    y = scene.y[i] + style["down"] * scene.grow
+    return Words(scene.picture.labels[i], scene.x[i], y, size, style["weight"], fill, style["halo"] * scene.grow)
 
 
 def without_hydrogen(picture: Picture) -> Picture:

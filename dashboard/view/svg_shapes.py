@@ -5,6 +5,7 @@ page with the rules of `theme_rules` recolours the same picture for light and fo
 """
 
 import html
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -32,6 +33,8 @@ def elements(shapes: Iterable[Shape], theme: Theme, *, tips: bool = True) -> lis
             out += [_single(shape, theme, tips) for shape in some]
         elif isinstance(some[0], Line):
             out.append(tag("path", fill="none", **stroke_look(some[0].stroke, theme), d=_paths(some)))
+        elif isinstance(some[0], Words):
+            out.append(tag("g", "".join(map(_words, some)), **_words_look(some[0], theme)))
         else:
             inside = "".join(_node(shape, tips) for shape in some)
             out.append(tag("g", inside, **_node_look(some[0], theme)))
@@ -44,6 +47,8 @@ def _style_of(shape: Shape, tips: bool) -> tuple | None:
         return None if shape.tip and tips else ("line", *shape.stroke)
     if isinstance(shape, Circle | Square) and shape.fill is not None:
         return ("node", shape.fill, shape.stroke)
+    if isinstance(shape, Words):
+        return ("words", shape.size, shape.weight, shape.fill, shape.halo)
     return None
 
 
@@ -60,19 +65,21 @@ def _single(shape: Shape, theme: Theme, tips: bool) -> str:
         case Triangle(corners, fill):
             points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
             return tag("polygon", points=points, **paint(fill, "fill", theme))
-        case Words():
-            return _words(shape, theme)
     raise TypeError(f"a shape must be one of scene.py's (got {shape!r})")
 
 
-def _words(words: Words, theme: Theme) -> str:
+def _words(words: Words) -> str:
+    under = math.floor(words.y + STYLE["baseline"] * words.size + 0.5)  # where letters stand: crisp on whole pixels
+    return tag("text", escaped(words.text), x=words.x, y=under)
+
+
+def _words_look(words: Words, theme: Theme) -> dict:
     look = paint(words.fill, "fill", theme)
     if theme is not EITHER:
         halo = {"stroke": theme.ground, "stroke_width": size(words.halo), "paint_order": "stroke"}
-        look |= halo | {"cls": " ".join(filter(None, (look.get("cls"), "gx-casing")))}
-    place = {"x": words.x, "y": words.y + STYLE["baseline"] * words.size, "font_size": words.size}
-    bold = None if words.weight == 400 else str(words.weight)
-    return tag("text", escaped(words.text), text_anchor="middle", font_weight=bold, **place, **look)
+        look |= halo | {"cls": f"{look['cls'] or ''} gx-casing".strip()}
+    letters = {"font_size": words.size, "font_weight": str(words.weight), "text_anchor": "middle"}
+    return letters | look
 
 
 def _node(shape: Circle | Square, tips: bool) -> str:

@@ -127,7 +127,7 @@ class Brush {
 
   // Letters around a point, with a halo in the colour of the ground: readable over lines.
   text(words, x, y, { size, weight, colour, halo }) {
-    const { context, theme } = this, under = y + STYLE.baseline * size; // where letters stand
+    const { context, theme } = this, under = Math.round(y + STYLE.baseline * size); // where letters stand: on whole pixels they are crisp
     Object.assign(context, { font: `${weight} ${size}px ${theme.font}`, textAlign: "center", textBaseline: "alphabetic" });
     Object.assign(context, { strokeStyle: theme.ground, lineWidth: halo, fillStyle: colour });
     context.strokeText(words, x, under);
