@@ -38,7 +38,7 @@ def houses() -> tuple[Picture, Panel]:
         colours=("#E69F00", "#009E73", "#B4BAC1", "#CC79A7", "#8A9097", "#F0E442", "#56B4E9") * 2,
         labels=tuple(f"name {i}" if i % 3 else "" for i in range(14)),
         tips=("a node",) * 14,
-        edges=tuple((i, (i + 1) % 14) for i in range(14)) + ((0, 5), (2, 9), (3, 3)),
+        edges=(*((i, (i + 1) % 14) for i in range(14)), (0, 5), (2, 9), (3, 3)),
         shapes=(DOT, SQUARE) * 7,
         targets=(3,),
         truth=(2, 3, 4, 15),
@@ -172,7 +172,7 @@ MUTATIONS = {
     "a larger node": ("graph", lambda rules: rules["node"].update(radius=6.6)),
     "a thicker bond": ("bonds", lambda rules: rules["bond"].update(width=2.6)),
     "a narrower band": ("molecule", lambda rules: rules["band"]["kept"].update(width=[7, 10])),
-    "a larger arrow": ("directed", lambda rules: rules["arrow"].update(size=7)),
+    "a larger arrow": ("directed", lambda rules: rules["arrow"].update(size=9)),
     "no dots": ("node", lambda rules: rules["dots"].update(gap=0.5, least_px=0)),
     "names elsewhere": ("graph", lambda rules: rules["label"].update(gap=5)),
 }
