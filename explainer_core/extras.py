@@ -36,6 +36,7 @@ class LazyModule:
 
 
 if TYPE_CHECKING:
+    from pyvis import network as pyvis_network
     from rdkit import Chem, rdBase
     from rdkit.Chem import rdDepictor
     from rdkit.Chem.MolStandardize import rdMolStandardize
@@ -49,3 +50,4 @@ else:
             "rdkit.Chem.MolStandardize.rdMolStandardize",
         )
     )
+    pyvis_network = LazyModule("pyvis.network", "notebook", "an interactive network")

@@ -46,7 +46,7 @@ from dashboard.services.explain import (
     trust_of,
     try_starts,
 )
-from dashboard.services.export import as_csv, as_graphml, as_json, as_python
+from dashboard.services.export import as_csv, as_graphml, as_json, as_network, as_python
 from dashboard.services.pictures import COLOURS, Drawn, drawn, mask_on, weighed
 from dashboard.services.predict import (
     SMILES_DATASETS,
@@ -128,6 +128,7 @@ __all__ = [
     "as_csv",
     "as_graphml",
     "as_json",
+    "as_network",
     "as_python",
     "asked_class",
     "baseline",

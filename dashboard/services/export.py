@@ -4,8 +4,10 @@ import networkx as nx
 
 from dashboard.schema import VERIFIED, Request
 from dashboard.services.explain import learnt
+from dashboard.services.pictures import node_colours, plain_colours
 from dashboard.services.predict import asked_class, graph_of
 from explainer_core import ExplainConfig
+from explainer_core.explanation.interactive import to_pyvis
 
 
 def as_json(request: Request) -> str:
@@ -39,6 +41,17 @@ def as_graphml(request: Request) -> str:
         if graph.labels is not None:
             net.nodes[node]["class"] = _xml_text(graph.class_names[int(graph.labels[node])])
     return "\n".join(nx.generate_graphml(net))
+
+
+def as_network(request: Request) -> str:
+    """The neighbourhood as a page of its own, whose nodes can be dragged about; opens offline."""
+    explanation, graph = learnt(request).explanation, graph_of(request)
+    nodes = explanation.nodes.tolist()
+    if request.kind == "node":
+        colours, _ = node_colours(request.dataset, request.model, nodes, "predicted")
+    else:
+        colours = plain_colours(graph, nodes)
+    return to_pyvis(explanation, graph, colours=dict(zip(nodes, colours, strict=True))).generate_html()
 
 
 def _xml_text(text: str) -> str:

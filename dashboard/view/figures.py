@@ -114,9 +114,18 @@ def features(rows: Sequence[FeatureRow], names: Sequence[str], *, dark: bool = F
             showlegend=False,
         )
     figure.update_xaxes(
-        tickvals=places, ticktext=columns, tickangle=-60, fixedrange=True, showgrid=False, zeroline=False, side="bottom"
-    )
-    return _calm(figure, height=96 + 40 * len(rows), right=8)
+        tickvals=places, ticktext=columns, tickangle=-90, fixedrange=True, showgrid=False, zeroline=False, side="bottom",
+        range=[-0.5, len(columns) - 0.5],
+    )  # fmt: skip
+    _calm(figure, height=110 + 56 * len(rows), right=8, top=30)
+    # Above its row a name takes no width from the columns: on a phone each is just as wide as a line of its label.
+    for title in titles:
+        figure.add_annotation(
+            x=0, xref="paper", y=title, yshift=22, text=title, showarrow=False, xanchor="left", yanchor="middle",
+            font={"color": mark, "size": FONT},
+        )  # fmt: skip
+    figure.update_yaxes(showticklabels=False, automargin=False)
+    return figure.update_traces(ygap=26, selector={"type": "heatmap"})
 
 
 def over_size(

@@ -10,7 +10,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from dashboard.view.labels import label_text
 from dashboard.view.picture import SQUARE, Panel, Picture, Points, Thumbnail
+from dashboard.view.scene import twins
+from dashboard.view.scene_molecule import bond_lines
+from dashboard.view.text_width import text_width
 
 UNIT = 10  # positions in tenths of a pixel
 LARGEST_SHORT = 65536  # so many nodes can be numbered in 16 bits
@@ -71,13 +75,16 @@ def _picture(picture: Picture) -> dict:
         "y": y,
         "palette": palette,
         "colours": [palette.index(colour) for colour in picture.colours],
-        "labels": list(picture.labels),
+        "labels": [label_text(label) for label in picture.labels],
+        "label_widths": [] if picture.bonds else [text_width(label_text(label)) for label in picture.labels],
         "tips": list(picture.tips),
         "edges": _pairs(picture.edges, len(nodes)),
         "squares": _squares(picture.shapes),
         "targets": list(map(int, picture.targets)),
         "truth": list(map(int, picture.truth)),
         "bonds": _packed(picture.bonds, "u1"),
+        "bond_lines": [_short(line) for line in bond_lines(picture)] if picture.bonds else [],
+        "twins": twins(picture),
         "directed": picture.directed,
     }
 
@@ -99,6 +106,10 @@ def _panel(panel: Panel, edges: int) -> dict:
         "frames": _frames(panel),
         "curves": {name: [float(f"{value:.4g}") for value in curve] for name, curve in panel.curves.items()},
     }
+
+
+def _short(numbers: Iterable[float]) -> list[float]:
+    return [round(number, 2) for number in numbers]
 
 
 def _frames(panel: Panel) -> dict | None:

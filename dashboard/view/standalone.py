@@ -5,8 +5,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 from dashboard.view.picture import Panel, Picture
-from dashboard.view.svg import svg, theme_rules
-from dashboard.view.svg_shapes import DARK, LIGHT, SANS, escaped
+from dashboard.view.style import DARK, LIGHT, SANS
+from dashboard.view.svg import svg
+from dashboard.view.svg_shapes import escaped, theme_rules
 
 # No "less than" and no "and" sign below: the page then reads as XML too, which is how its tests take it apart.
 SCRIPT = """
@@ -141,16 +142,16 @@ def _figure(picture: Picture, panel: Panel, dark: bool) -> str:
 
 
 def _key(picture: Picture, panels: Sequence[Panel]) -> str:
-    """How to read the marks that are there, and no others."""
+    """How to read the signs that are there, and no others."""
     weighed = any(panel.weights is not None for panel in panels)
-    marks = (
+    signs = (
         (weighed, "The wider and deeper the blue, the more the prediction rests on that edge."),
         (picture.targets, "Ring: what is explained."),
         (picture.truth, "Dashed outline: the pattern that was planted."),
         (any(panel.flips for panel in panels), "Dotted: kept from some starts, dropped from others."),
         (True, "Turn the wheel to zoom, drag to move, double click to see everything."),
     )
-    return " ".join(sentence for shown, sentence in marks if shown)
+    return " ".join(sentence for shown, sentence in signs if shown)
 
 
 def _feature_table(features: Mapping[str, Weights]) -> str:

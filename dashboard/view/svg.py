@@ -1,44 +1,24 @@
-"""SVG pictures of a graph from plain data: for export, for a gallery, and while a mask is being learnt. No st here.
-
-Every mark carries its colour as an attribute, so that a lone file looks right in any program, and a class, so that a
-page with the rules of `theme_rules` recolours the same picture for light and for dark ground.
-"""
+"""SVG pictures of a graph from plain data: for export, for a gallery, and while a mask is being learnt. No st here."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from textwrap import wrap
-from typing import NamedTuple
 
+from dashboard.view.labels import label_words
 from dashboard.view.picture import Panel, Picture
 from dashboard.view.plain_text import shortened
-from dashboard.view.svg_molecule import molecule_marks, without_hydrogen
-from dashboard.view.svg_shapes import (
-    DARK,
-    EITHER,
-    LIGHT,
-    SANS,
-    Pen,
-    dot_marks,
-    edge_marks,
-    escaped,
-    forming_edge_marks,
-    node_marks,
-    number,
-    tag,
-)
+from dashboard.view.scene import Circle, Line, Scene, Shape, Square, Stroke, View, graph_shapes, rings
+from dashboard.view.scene_molecule import molecule_shapes, without_hydrogen
+from dashboard.view.style import DARK, EITHER, LIGHT, SANS, STYLE, Theme
+from dashboard.view.svg_shapes import elements, escaped, tag, theme_rules
+
+__all__ = ["frame", "svg", "theme_rules", "thumbnail"]
 
 LARGE = 400  # edges from which a thumbnail is a texture rather than a drawing
-
-
-class _View(NamedTuple):
-    """The part of the plane that a sheet shows, and how many pixels a unit has."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-    scale: float
+STEPS = 20  # of weight, in a picture that lasts a blink and must be made in one
+ROUND = {"stroke_linecap": "round", "stroke_linejoin": "round"}
 
 
 def svg(
@@ -51,24 +31,22 @@ def svg(
     title: bool = True,
     labels: bool = True,
 ) -> str:
-    """One panel as an SVG file; without the title, all panels of a picture have the same viewBox."""
-    rows = _heading_rows(panel, width) if title else []
+    """One panel as an SVG file, as the canvas shows it before anybody zooms."""
+    theme, rows = DARK if dark else LIGHT, _heading_rows(panel, width) if title else []
     view = _fitted(picture, width, height, sum(size for _, size in rows) * 1.35)
-    pen = Pen(DARK if dark else LIGHT, _growth(picture, view), labels=labels)
-    return _document(panel, pen, view, [*_heading(rows, view, pen), *_marks(picture, panel, pen)])
+    scene = Scene.on(picture, panel, view)
+    return _document(panel, theme, view, [*_heading(rows, theme), *elements(_shapes(scene, labels), theme)])
 
 
 def frame(
     picture: Picture, weights: Sequence[float], *, dark: bool = False, width: int = 640, height: int = 480
 ) -> str:
-    """A mask while it is being learnt: every edge by its weight, nothing kept or dropped yet, no tips."""
-    edges, nodes = tuple(range(len(picture.edges))), tuple(range(len(picture.nodes)))
-    panel = Panel("frame", "The mask so far", weights=tuple(weights), kept=edges, kept_nodes=nodes)
-    view = _fitted(picture, width, height)
-    pen = Pen(DARK if dark else LIGHT, _growth(picture, view), forming=True, tips=False, labels=False)
-    if picture.bonds:
-        return _document(panel, pen, view, molecule_marks(replace(picture, truth=()), panel, pen))
-    return _document(panel, pen, view, [*forming_edge_marks(picture, panel, pen), *dot_marks(picture, panel, pen)])
+    """A mask while it is being learnt: every edge by its weight, nothing kept or dropped yet, no tips, no names."""
+    theme, view = DARK if dark else LIGHT, _fitted(picture, width, height)
+    rough = tuple(round(STEPS * weight) / STEPS for weight in weights)
+    panel = Panel("frame", "The mask so far", weights=rough)
+    scene = Scene.on(replace(picture, truth=()), panel, view, forming=True)
+    return _document(panel, theme, view, elements(_shapes(scene, labels=False), theme, tips=False))
 
 
 def thumbnail(picture: Picture, panel: Panel | None = None, *, dark: bool | None = None, size: int = 120) -> str:
@@ -81,71 +59,80 @@ def thumbnail(picture: Picture, panel: Panel | None = None, *, dark: bool | None
     view = _fitted(picture, grid, grid, margin=grid // 13, most=grid / size)
     least = 0.6 if picture.bonds else min(0.5, max(0.16, 3.5 / math.sqrt(len(picture.nodes) or 1)))
     theme = EITHER if dark is None else DARK if dark else LIGHT
-    pen = Pen(theme, max(least * grid / size, view.scale), tips=False, labels=False)
     small = replace(
         without_hydrogen(picture) if picture.bonds else picture,
-        x=tuple(round((x - view.left) * view.scale) for x in picture.x),
-        y=tuple(round((y - view.top) * view.scale) for y in picture.y),
+        x=tuple(round(x * view.scale + view.left) for x in picture.x),
+        y=tuple(round(y * view.scale + view.top) for y in picture.y),
         truth=(),
     )
-    panel = panel or Panel("graph", "")
-    marks = (
-        molecule_marks(small, panel, pen)
-        if picture.bonds
-        else [*edge_marks(small, panel, pen), *dot_marks(small, panel, pen)]
-    )
-    look = {"viewBox": f"0 0 {grid} {grid}", "width": size, "height": size, "font_family": "sans-serif"}
-    return tag("svg", "".join(marks), xmlns="http://www.w3.org/2000/svg", **look)
+    grow = max(least * grid / size, view.scale)
+    scene = Scene(small, panel or Panel("graph", ""), View(1, 0, 0, grid, grid), grow=grow, px=0)
+    shapes = molecule_shapes(scene, bare=theme is EITHER) if picture.bonds else _as_dots(graph_shapes(scene))
+    look = {"viewBox": f"0 0 {grid} {grid}", "width": size, "height": size, "font_family": "sans-serif"} | ROUND
+    inside = "".join(elements(chain(shapes, rings(scene)), theme, tips=False))
+    return tag("svg", inside, xmlns="http://www.w3.org/2000/svg", **look)
 
 
-def theme_rules(dark: bool) -> str:
-    """CSS that recolours what `svg` made, whatever ground it was made for."""
-    theme = DARK if dark else LIGHT
-    return (
-        f".gx-ground{{fill:{theme.ground}}}.gx-casing{{stroke:{theme.ground}}}"
-        f".gx-text{{fill:{theme.text}}}.gx-line{{stroke:{theme.text}}}"
-        f".gx-weight{{stroke:{theme.accent}}}.gx-head{{fill:{theme.accent}}}"
-    )
+def _as_dots(shapes: Iterable[Shape]) -> Iterator[Shape]:
+    """Edges of one width and nodes too small for rims: a node is a point under a thick pen, each place once."""
+    seen = set()
+    for shape in shapes:
+        if isinstance(shape, Circle | Square) and shape.fill is not None:
+            half = shape.half if isinstance(shape, Square) else shape.radius
+            cap = "square" if isinstance(shape, Square) else "round"
+            dot = Line((shape.x, shape.y, shape.x, shape.y), Stroke(shape.fill, 2 * half, None, cap))
+            if dot not in seen:
+                yield dot
+            seen.add(dot)
+        else:
+            yield shape
+
+
+def _shapes(scene: Scene, labels: bool) -> Iterator[Shape]:
+    if scene.picture.bonds:
+        yield from molecule_shapes(scene)
+    else:
+        yield from graph_shapes(scene)
+        yield from label_words(scene) if labels else ()
+    yield from rings(scene)
 
 
 # ---- the sheet ----
 
 
 def _fitted(
-    picture: Picture, width: int, height: int, heading: float = 0, margin: int = 30, most: float = 2.0
-) -> _View:
+    picture: Picture,
+    width: int,
+    height: int,
+    heading: float = 0,
+    margin: float = STYLE["fit"]["margin"],
+    most: float = STYLE["fit"]["largest"],
+) -> View:
     """The whole picture in the middle of the sheet, under a heading of so many pixels.
 
     Three nodes would fill the sheet as three footballs: a picture grows `most` times at most.
     """
     left, right = min(picture.x, default=0), max(picture.x, default=0)
     top, bottom = min(picture.y, default=0), max(picture.y, default=0)
-    room, across = max(height - heading, height / 3), max(width - 2 * margin, width / 3)
-    down = max(room - 2 * margin, room / 3)
-    scale = min(across / max(right - left, 1), down / max(bottom - top, 1), most)
-    x, y = (left + right - width / scale) / 2, (top + bottom + (room - 2 * height) / scale) / 2
-    return _View(x, y, width / scale, height / scale, scale)
+    room = max(height - heading, height / 3)
+    across, down = (max(length - 2 * margin, length / 3) for length in (width, room))
+    scale = min(across / max(right - left, 1e-6), down / max(bottom - top, 1e-6), most)
+    x, y = width / 2 - scale * (left + right) / 2, height - room / 2 - scale * (top + bottom) / 2
+    return View(scale, x, y, width, height, height - room)
 
 
-def _growth(picture: Picture, view: _View) -> float:
-    """Marks grow and shrink less than distances, and the fewer the less: sixty nodes stay dots, a thousand stay apart."""
-    least = min(0.85, 8 / math.sqrt(len(picture.nodes) or 1))
-    return max(least, min(math.sqrt(view.scale), 1.5)) / view.scale
-
-
-def _document(panel: Panel, pen: Pen, view: _View, marks: list[str]) -> str:
-    place = {"x": view.left, "y": view.top, "width": view.width, "height": view.height}
-    ground = tag("rect", cls="gx-ground", fill=pen.theme.ground, **place)
+def _document(panel: Panel, theme: Theme, view: View, inside: list[str]) -> str:
+    sheet = {"width": view.width, "height": view.height}
     return tag(
         "svg",
-        "\n".join(("", ground, *marks, "")),
+        "\n".join(("", tag("rect", cls="gx-ground", fill=theme.ground, **sheet), *inside, "")),
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=" ".join(map(number, place.values())),
-        width=round(view.width * view.scale),
-        height=round(view.height * view.scale),
+        viewBox=f"0 0 {view.width} {view.height}",
+        **sheet,
         role="img",
         aria_label=escaped(panel.title),
         font_family=SANS,
+        **ROUND,
     )
 
 
@@ -155,17 +142,11 @@ def _heading_rows(panel: Panel, width: int) -> list[tuple[str, int]]:
     return title + [(row, 13) for line in panel.lines for row in wrap(line, max(12, int(width / 7)))]
 
 
-def _heading(rows: list[tuple[str, int]], view: _View, pen: Pen) -> list[str]:
+def _heading(rows: list[tuple[str, int]], theme: Theme) -> list[str]:
     out, down = [], 6.0
     for text, size in rows:
         down += size * 1.35
-        place = {"x": view.left + 14 / view.scale, "y": view.top + down / view.scale, "font_size": size / view.scale}
         bold = "600" if size == 17 else None
-        out.append(tag("text", escaped(text), cls="gx-text", fill=pen.theme.text, font_weight=bold, **place))
+        look = {"fill": theme.text, "font_weight": bold, "font_size": size}
+        out.append(tag("text", escaped(text), cls="gx-text", x=14, y=down, **look))
     return out
-
-
-def _marks(picture: Picture, panel: Panel, pen: Pen) -> list[str]:
-    if picture.bonds:
-        return molecule_marks(picture, panel, pen)
-    return [*edge_marks(picture, panel, pen), *node_marks(picture, panel, pen)]

@@ -1,184 +1,139 @@
-"""Marks that SVG pictures of graphs are made of: edges, nodes, labels, text made safe, and the colours of a ground."""
+"""Shapes as SVG elements: painted as a scene says, neighbours of one style together, so that files stay small.
+
+Every element carries its colour as an attribute, so that a lone file looks right in any program, and a class, so that a
+page with the rules of `theme_rules` recolours the same picture for light and for dark ground.
+"""
 
 import html
 import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import groupby, pairwise
 
-from dashboard.view.palette import QUIET, WEIGHTS
-from dashboard.view.picture import SQUARE, Panel, Picture
-from dashboard.view.plain_text import shortened
+from dashboard.view.scene import Circle, Line, Shape, Square, Stroke, Triangle, Words
+from dashboard.view.style import DARK, EITHER, LIGHT, STYLE, Ink, Theme, colour, colour_only
 
-
-class Theme(NamedTuple):
-    """Colours of one ground, as in .streamlit/config.toml."""
-
-    ground: str
-    text: str
-    accent: str
-
-
-LIGHT = Theme("#FCFCFB", "#1F2328", "#0072B2")
-DARK = Theme("#14171A", "#E6E8EA", "#56B4E9")
-EITHER = Theme("none", "currentColor", WEIGHTS)  # on a ground nobody told us
-
-SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-RADIUS = 6  # of a node, in the units of a Picture
-LABELS_AT_MOST = 40  # with more, only those of the explanation are written; if even these are more, the target's alone
+CLASSES = {
+    ("ground", "fill"): "gx-ground",
+    ("ground", "stroke"): "gx-casing",
+    ("text", "fill"): "gx-text",
+    ("text", "stroke"): "gx-line",
+    ("accent", "fill"): "gx-head",
+    ("accent", "stroke"): "gx-weight",
+}
 
 
-class Pen(NamedTuple):
-    theme: Theme
-    grow: float  # marks are so much wider than a Picture's units say
-    forming: bool = False  # a mask not yet learnt: nothing is kept or dropped
-    tips: bool = True
-    labels: bool = True
-
-
-# ---- edges and nodes ----
-
-
-def edge_marks(picture: Picture, panel: Panel, pen: Pen) -> list[str]:
-    """Faint edges in one path; kept ones as lines of their own, the heaviest on top."""
-    kept, flips = kept_weights(panel), set() if panel.weights is None else set(panel.flips)
-    out = outlines(picture, pen, {i: _width(kept[i], pen) if i in kept else 1.2 * pen.grow for i in picture.truth})
-    faint = [i for i in range(len(picture.edges)) if i not in kept and i not in flips]
-    opacity = "0.75" if panel.weights is None else "0.38"
-    quiet = {"fill": "none", "stroke": QUIET}
-    if d := _trails(picture, faint, pen.grow):
-        out.append(tag("path", stroke_width=1.2 * pen.grow, stroke_opacity=opacity, **quiet, d=d))
-    if d := _trails(picture, sorted(flips - set(kept)), pen.grow):
-        dots = {"stroke_dasharray": f"0 {number(4.5 * pen.grow)}", "stroke_linecap": "round"}
-        out.append(tag("path", stroke_width=2 * pen.grow, stroke_opacity="0.7", **quiet, **dots, d=d))
-    reverse = {(end, start) for start, end in picture.edges} if picture.directed else set()
-    for i in sorted(kept, key=lambda i: (kept[i], i)):
-        out += _kept_edge(picture, i, kept[i], i in flips, picture.edges[i] in reverse, pen)
-    return out
-
-
-def forming_edge_marks(picture: Picture, panel: Panel, pen: Pen) -> list[str]:
-    """One path for every twentieth of weight: a picture that lasts a blink needs no more, and must be made in one."""
-    levels = defaultdict(list)
-    for i, weight in kept_weights(panel).items():
-        levels[round(20 * weight)].append(i)
+def elements(shapes: Iterable[Shape], theme: Theme, *, tips: bool = True) -> list[str]:
+    """The shapes in order; runs of lines with one style become one path, nodes of one colour a group."""
     out = []
-    for level, edges in sorted(levels.items()):
-        weight = level / 20
-        ends = [(picture.edges[i], edge_ends(picture, i)) for i in edges]
-        lines = [_loop(x, y, pen.grow) if a == b else f"M{point(x, y)}L{point(u, v)}" for (a, b), (x, y, u, v) in ends]
-        colour = {"cls": "gx-weight", "stroke": pen.theme.accent} if level else {"stroke": QUIET}
-        look = {"stroke_width": (0.8 + 5.7 * weight) * pen.grow, "stroke_opacity": f"{0.3 + 0.7 * weight:.2f}"}
-        out.append(tag("path", fill="none", **colour, **look, d="".join(lines)))
-    return out
+    for key, run in groupby(shapes, key=lambda shape: _style_of(shape, tips)):
+        some = list(run)
+        if key is None:
+            out += [_single(shape, theme, tips) for shape in some]
+        elif isinstance(some[0], Line):
+            out.append(tag("path", fill="none", **stroke_look(some[0].stroke, theme), d=_paths(some)))
+        elif isinstance(some[0], Words):
+            out.append(tag("g", "".join(map(_words, some)), **_words_look(some[0], theme)))
+        else:
+            inside = "".join(_node(shape, tips) for shape in some)
+            out.append(tag("g", inside, **_node_look(some[0], theme)))
+    return [each for each in out if each]
 
 
-def _kept_edge(picture: Picture, i: int, weight: float, flips: bool, twin: bool, pen: Pen) -> list[str]:
-    width = _width(weight, pen)
-    opacity = f"{0.6 + 0.4 * weight:.2f}"
-    look = {"cls": "gx-weight", "stroke": pen.theme.accent, "stroke_width": width, "stroke_opacity": opacity}
-    if flips:
-        look |= {"stroke_linecap": "round", "stroke_dasharray": f"0 {number(max(4 * pen.grow, 1.8 * width))}"}
-    tip = f"<title>weight {weight:.2f}</title>" if pen.tips else ""
-    start, end = picture.edges[i]
-    if start == end:
-        return [tag("path", tip, fill="none", d=_loop(picture.x[start], picture.y[start], pen.grow), **look)]
-    ends, head = edge_ends(picture, i), []
-    if picture.directed:
-        ends, points = _arrow(ends, width, 3 * pen.grow if twin else 0, pen.grow)
-        head = [tag("polygon", cls="gx-head", fill=pen.theme.accent, fill_opacity=opacity, points=points)]
-    x1, y1, x2, y2 = ends
-    return [tag("line", tip, x1=x1, y1=y1, x2=x2, y2=y2, **look), *head]
+def _style_of(shape: Shape, tips: bool) -> tuple | None:
+    """What neighbours must share to be written together; None for those that stand alone."""
+    if isinstance(shape, Line):
+        return None if shape.tip and tips else ("line", *shape.stroke)
+    if isinstance(shape, Circle | Square) and shape.fill is not None:
+        return ("node", shape.fill, shape.stroke)
+    if isinstance(shape, Words):
+        return ("words", shape.size, shape.weight, shape.fill, shape.halo)
+    return None
 
 
-def _arrow(ends: tuple, width: float, aside: float, grow: float) -> tuple[tuple, str]:
-    """Where a directed edge's line runs, and its head's corners; `aside` parts an edge from the one that leads back."""
-    x1, y1, x2, y2 = ends
-    length = math.hypot(x2 - x1, y2 - y1) or 1.0
-    ux, uy = (x2 - x1) / length, (y2 - y1) / length
-    x1, x2, y1, y2 = x1 - uy * aside, x2 - uy * aside, y1 + ux * aside, y2 + ux * aside
-    tip, half = min((RADIUS + 1) * grow, length / 3), width / 2 + 2.5 * grow
-    back = min(tip + 1.8 * half, length * 0.8)  # the line ends where the head begins, or both would show through
-    x, y = x2 - ux * back, y2 - uy * back
-    corners = ((x2 - ux * tip, y2 - uy * tip), (x - uy * half, y + ux * half), (x + uy * half, y - ux * half))
-    return (x1, y1, x, y), " ".join(f"{number(a)},{number(b)}" for a, b in corners)
+def _single(shape: Shape, theme: Theme, tips: bool) -> str:
+    match shape:
+        case Line(ends, stroke, tip):
+            x1, y1, x2, y2 = ends
+            return tag("line", _title(tip), x1=x1, y1=y1, x2=x2, y2=y2, **stroke_look(stroke, theme))
+        case Circle(x, y, radius, _, None, tip):
+            return tag("circle", _title(tip), cx=x, cy=y, r=radius, fill_opacity="0") if tips else ""
+        case Circle(x, y, radius, _, stroke, tip) if stroke is not None:
+            title = _title(tip) if tips else ""
+            return tag("circle", title, cx=x, cy=y, r=radius, fill="none", **stroke_look(stroke, theme))
+        case Triangle(corners, fill):
+            points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
+            return tag("polygon", points=points, **paint(fill, "fill", theme))
+    raise TypeError(f"a shape must be one of scene.py's (got {shape!r})")
 
 
-def outlines(picture: Picture, pen: Pen, widths: dict[int, float]) -> list[str]:
-    """Dashes on both sides of an edge: a dashed line hollowed out by one in the ground's colour; no weight is hidden."""
-    dashes, out = f"{number(6 * pen.grow)} {number(4 * pen.grow)}", []
-    for name, colour, extra, dash in (("line", pen.theme.text, 6, dashes), ("casing", pen.theme.ground, 3.5, None)):
-        for i, width in widths.items():
-            x1, y1, x2, y2 = edge_ends(picture, i)
-            look = {"cls": f"gx-{name}", "stroke": colour, "stroke_dasharray": dash}
-            out.append(tag("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke_width=width + extra * pen.grow, **look))
-    return out
+def _words(words: Words) -> str:
+    under = math.floor(words.y + STYLE["baseline"] * words.size + 0.5)  # where letters stand: crisp on whole pixels
+    return tag("text", escaped(words.text), x=words.x, y=under)
 
 
-def node_marks(picture: Picture, panel: Panel, pen: Pen) -> list[str]:
-    """Discs and squares; those outside G_S recede together, on spots of ground so that no edge shows through them."""
-    bold = bold_nodes(picture, panel)
-    faded = [i for i in range(len(picture.nodes)) if i not in bold]
-    rim, out = {"cls": "gx-casing", "stroke": pen.theme.ground}, []
-    if faded:
-        spots = "".join(f"M{point(picture.x[i], picture.y[i])}h0" for i in faded)
-        out.append(tag("path", d=spots, stroke_width=2 * RADIUS * pen.grow, stroke_linecap="round", **rim))
-    for group, opacity in ((faded, "0.35"), (sorted(bold), None)):
-        discs = "".join(_node(picture, i, pen) for i in group)
-        out += [tag("g", discs, opacity=opacity, stroke_width=1.5 * pen.grow, **rim)] if discs else []
-    return [*out, *rings(picture, pen), *_names(picture, panel, bold, pen)]
+def _words_look(words: Words, theme: Theme) -> dict:
+    look = paint(words.fill, "fill", theme)
+    if theme is not EITHER:
+        halo = {"stroke": theme.ground, "stroke_width": size(words.halo), "paint_order": "stroke"}
+        look |= halo | {"cls": f"{look['cls'] or ''} gx-casing".strip()}
+    letters = {"font_size": words.size, "font_weight": str(words.weight), "text_anchor": "middle"}
+    return letters | look
 
 
-def _node(picture: Picture, i: int, pen: Pen) -> str:
-    x, y, r = picture.x[i], picture.y[i], RADIUS * pen.grow
-    tip = f"<title>{escaped(picture.tips[i])}</title>" if pen.tips and picture.tips[i] else ""
-    fill = colour_only(picture.colours[i])
-    if picture.shapes and picture.shapes[i] == SQUARE:
-        return tag("rect", tip, x=x - 0.9 * r, y=y - 0.9 * r, width=1.8 * r, height=1.8 * r, fill=fill)
-    return tag("circle", tip, cx=x, cy=y, r=r, fill=fill)
+def _node(shape: Circle | Square, tips: bool) -> str:
+    title = _title(shape.tip) if tips else ""
+    if isinstance(shape, Square):
+        x, y, side = shape.x - shape.half, shape.y - shape.half, 2 * shape.half
+        return tag("rect", title, x=x, y=y, width=size(side), height=size(side))
+    return tag("circle", title, cx=shape.x, cy=shape.y, r=size(shape.radius))
 
 
-def _names(picture: Picture, panel: Panel, bold: set[int], pen: Pen) -> list[str]:
-    """Labels on top: the target's first, then the explanation's, then others, as long as none lie on one another."""
-    matters = bold if panel.weights is not None else set(picture.targets)
-    names = {i: shortened(label, 18) for i, label in enumerate(picture.labels) if label and pen.labels}
-    for some in (matters, set(picture.targets)):
-        if len(names) > LABELS_AT_MOST:
-            names = {i: name for i, name in names.items() if i in some}
-    taken, out = [], []
-    for i in sorted(names, key=lambda i: (i not in picture.targets, i not in matters, i)):
-        x, y = picture.x[i], picture.y[i] + (25 if i in picture.targets else 19) * pen.grow
-        half = 3.6 * len(names[i]) * pen.grow
-        if all(abs(x - u) > half + wide or abs(y - v) > 14 * pen.grow for u, v, wide in taken):
-            taken.append((x, y, half))
-            out.append(haloed_text(names[i], x, y, pen.theme.text, "gx-text gx-casing", pen))
-    return [tag("g", "".join(out), **lettering(12, pen))] if out else []
+def _node_look(shape: Circle | Square, theme: Theme) -> dict:
+    look = paint(shape.fill, "fill", theme)
+    if shape.stroke is None:
+        return look
+    rim = stroke_look(shape.stroke, theme)  # painted first, so that half of it lies under the disc
+    return look | rim | {"cls": f"{look['cls'] or ''} {rim['cls']}".strip(), "paint_order": "stroke"}
 
 
-def dot_marks(picture: Picture, panel: Panel, pen: Pen) -> list[str]:
-    """Nodes too small for rims and tips: one path a colour, in which each node is a point under a thick pen."""
-    bold, paths = bold_nodes(picture, panel), defaultdict(dict)
-    for i, colour in enumerate(picture.colours):
-        cap = "square" if picture.shapes and picture.shapes[i] == SQUARE else "round"
-        # A key, not an entry of a list: where nodes fall on one another, one dot will do.
-        paths[i in bold, cap, colour_only(colour)][f"M{point(picture.x[i], picture.y[i])}h0"] = True
-    out = []
-    for (stands, cap, colour), dots in sorted(paths.items()):
-        look = {"stroke": colour, "stroke_width": 2 * RADIUS * pen.grow, "stroke_linecap": cap}
-        out.append(tag("path", d="".join(dots), stroke_opacity=None if stands else "0.3", **look))
-    return out + rings(picture, pen)
+# ---- colours ----
 
 
-def rings(picture: Picture, pen: Pen) -> list[str]:
-    """A ring in the text's colour on a wider one of ground, which sets it off from the edges it crosses."""
-    r, out = ((11 if picture.bonds else RADIUS) + 3.5) * pen.grow, []
-    for i in picture.targets:
-        for name, colour, width in (("casing", pen.theme.ground, 5), ("line", pen.theme.text, 2.4)):
-            look = {"cls": f"gx-{name}", "fill": "none", "stroke": colour, "stroke_width": width * pen.grow}
-            out.append(tag("circle", cx=picture.x[i], cy=picture.y[i], r=r, **look))
-    return out
+def paint(ink: Ink, what: str, theme: Theme) -> dict:
+    """The colour of a fill or a stroke. Where the ground is not known, what is faded is translucent instead of mixed."""
+    name = CLASSES.get((ink.over, what))
+    if theme is EITHER:
+        over = getattr(theme, ink.over) if ink.over in Theme._fields else colour_only(ink.over)
+        return {what: over, f"{what}_opacity": f"{ink.share:.2f}" if ink.share < 1 else None}
+    look = {"cls": name, what: colour(ink, theme)}
+    if ink.share < 1:
+        mixed = f"--w:{100 * ink.share:.0f}%"
+        look |= {"style": mixed} if name else {"cls": "gx-fade", "style": f"--c:{colour_only(ink.over)};{mixed}"}
+    return look
+
+
+def stroke_look(stroke: Stroke, theme: Theme) -> dict:
+    """Round caps and joins are said once, at the root."""
+    dash = " ".join(size(length) for length in stroke.dash) if stroke.dash else None
+    cap = None if stroke.cap == "round" else stroke.cap
+    return {"stroke_width": size(stroke.width), "stroke_dasharray": dash, "stroke_linecap": cap} | paint(
+        stroke.ink, "stroke", theme
+    )
+
+
+def theme_rules(dark: bool) -> str:
+    """CSS that recolours what `svg` made, whatever ground it was made for."""
+    theme = DARK if dark else LIGHT
+    plain = [f".{name}{{{what}:{getattr(theme, role)}}}" for (role, what), name in CLASSES.items()]
+    mixed = [
+        f".{name}[style]{{{what}:color-mix(in srgb,{getattr(theme, role)} var(--w),{theme.ground})}}"
+        for (role, what), name in CLASSES.items()
+        if role != "ground"
+    ]
+    faded = f".gx-fade{{fill:color-mix(in srgb,var(--c) var(--w),{theme.ground})}}"
+    return f"{''.join(plain)}@supports (color:color-mix(in srgb,red,tan)){{{''.join(mixed)}{faded}}}"
 
 
 # ---- small parts ----
@@ -203,52 +158,21 @@ _NAMES = {"cls": "class"} | {
 }
 
 
-def lettering(size: float, pen: Pen) -> dict:
-    """What all letters of a group have in common."""
-    return {"font_size": size * pen.grow, "font_weight": "600", "text_anchor": "middle"}
+def _title(tip: str) -> str:
+    return f"<title>{escaped(tip)}</title>" if tip else ""
 
 
-def haloed_text(text: str, x: float, y: float, fill: str, name: str, pen: Pen) -> str:
-    """Letters around a place, with a halo in the ground's colour where there is a ground."""
-    if pen.theme is EITHER:
-        return tag("text", escaped(text), x=x, y=y, fill=fill)
-    halo = {"stroke": pen.theme.ground, "stroke_width": 3.5 * pen.grow, "stroke_linejoin": "round"}
-    return tag("text", escaped(text), cls=name, x=x, y=y, fill=fill, paint_order="stroke", **halo)
-
-
-def _width(weight: float, pen: Pen) -> float:
-    """What is kept is seen at a glance, however little of the mask it holds."""
-    return (2.6 + 3.9 * weight) * pen.grow
-
-
-def kept_weights(panel: Panel) -> dict[int, float]:
-    """Kept edges and their weights, from 0 to 1 whatever came in."""
-    if panel.weights is None:
-        return {}
-    weights = {i: float(panel.weights[i]) for i in panel.kept}
-    return {i: min(max(weight, 0.0), 1.0) if weight == weight else 0.0 for i, weight in weights.items()}
-
-
-def bold_nodes(picture: Picture, panel: Panel) -> set[int]:
-    return set(range(len(picture.nodes))) if panel.weights is None else {*panel.kept_nodes, *picture.targets}
-
-
-def edge_ends(picture: Picture, i: int) -> tuple[float, float, float, float]:
-    start, end = picture.edges[i]
-    return picture.x[start], picture.y[start], picture.x[end], picture.y[end]
-
-
-def _trails(picture: Picture, edges: Iterable[int], grow: float) -> str:
-    """Edges as one path with few lifts of the pen: it goes on while an undrawn edge leads away from where it is."""
-    at = [(round(10 * x), round(10 * y)) for x, y in zip(picture.x, picture.y, strict=True)]  # tenths: exact steps
+def _paths(lines: list[Line]) -> str:
+    """Lines as one path; undashed ones with few lifts, as long as an undrawn line leads away from where the last ended."""
+    if lines[0].ends[:2] == lines[0].ends[2:]:
+        return "".join(f"M{point(*line.ends[:2])}h0" for line in lines)
+    if lines[0].stroke.dash or lines[0].stroke.cap != "round":
+        return "".join(f"M{point(*line.ends[:2])}L{point(*line.ends[2:])}" for line in lines)
     leads, drawn, out = defaultdict(list), set(), []
-    for i in edges:
-        start, end = picture.edges[i]
-        if start == end:
-            out.append(_loop(picture.x[start], picture.y[start], grow))
-        else:
-            leads[at[start]].append(at[end])
-            leads[at[end]].append(at[start])
+    for line in lines:
+        x1, y1, x2, y2 = (round(10 * value) for value in line.ends)  # tenths: exact steps
+        leads[x1, y1].append((x2, y2))
+        leads[x2, y2].append((x1, y1))
     for start in list(leads):
         while len(trail := _trail(start, leads, drawn)) > 1:
             steps = [point((x2 - x1) / 10, (y2 - y1) / 10) for (x1, y1), (x2, y2) in pairwise(trail)]
@@ -267,11 +191,6 @@ def _trail(here: tuple, leads: dict, drawn: set) -> list[tuple]:
     return trail
 
 
-def _loop(x: float, y: float, grow: float) -> str:
-    r = number(7 * grow)
-    return f"M{point(x, y)}a{r} {r} 0 1 1 0.1 0"
-
-
 def point(x: float, y: float) -> str:
     return f"{number(x)} {number(y)}".replace(" -", "-")
 
@@ -281,9 +200,9 @@ def number(value: float) -> str:
     return (text[:-2] if text.endswith(".0") else text) if text != "-0.0" else "0"
 
 
-def colour_only(text: str) -> str:
-    """A colour, and nothing else: what a browser reads in `fill` could also be a link."""
-    return text if re.fullmatch("#[0-9A-Fa-f]{6}", text) else QUIET
+def size(value: float) -> str:
+    """Widths with two decimals: a tenth would show."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

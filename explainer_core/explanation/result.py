@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
 
 from explainer_core.config import AUTO, ExplainConfig
 from explainer_core.explanation.extraction import EdgesAt, Subgraph, edges_at, extract
+from explainer_core.explanation.interactive import notebook_html, to_pyvis
 from explainer_core.explanation.serialization import checked_fields, plain_fields
 from explainer_core.explanation.verdict import PROTOCOLS, Judged, Verdict
 from explainer_core.extras import load_extra
@@ -19,6 +20,8 @@ from explainer_core.targets import TASKS, Link, Node, Target
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from explainer_core.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +222,13 @@ class Explanation:
         for pair, score, mask in zip(map(tuple, pairs.tolist()), scores.tolist(), masks.tolist(), strict=True):
             net.add_edge(*pair, weight=score, mask=mask, kept=pair in kept_edges)
         return net
+
+    def to_pyvis(self, graph: Graph | None = None, k_m: int | None = None) -> Any:
+        """A pyvis Network to drag about, which opens offline; with the graph, in its names and classes."""
+        return to_pyvis(self, graph, k_m)
+
+    def _repr_html_(self) -> str | None:
+        return notebook_html(self)
 
     def to_json(self) -> str:
         """All numbers. `edge_score` and `protocol` are written for readers in other tools; they follow from the rest."""

@@ -5,7 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dashboard.view.palette import CLASSES, GROUND, RIGHT, WRONG, class_colours, shade
+from dashboard.view.palette import CLASSES, ELEMENTS, GROUND, LEAST, RIGHT, WRONG, class_colours, shade
+from dashboard.view.style import DARK, LIGHT
 
 # What linear red, green and blue turn into without the long, the middle and the short cones.
 WITHOUT = {
@@ -46,3 +47,15 @@ def test_right_and_wrong_and_sure_and_unsure_stay_apart(missing):
 
 def test_the_ground_is_quiet_and_the_motif_is_not():
     assert class_colours([True, False, False]) == (GROUND[0], CLASSES[0], CLASSES[1])
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_every_colour_stands_out_from_the_ground(theme):
+    """By brightness alone: a disc needs little, letters more. No painter has to correct a colour then."""
+
+    def brightness(colour: str) -> float:
+        return float(np.dot([int(colour[i : i + 2], 16) for i in (1, 3, 5)], [0.3, 0.59, 0.11])) / 255
+
+    discs = (*CLASSES, *GROUND, RIGHT, WRONG, *(colour for *_, colour in LEAST))
+    for least, colours in ((0.1, discs), (0.3, ELEMENTS.values())):
+        assert all(abs(brightness(colour) - brightness(theme.ground)) >= least for colour in colours)

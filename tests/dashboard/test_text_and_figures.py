@@ -175,6 +175,7 @@ def test_the_heatmap_scales_each_row_and_marks_exactly_the_features_kept():
     assert (full.marker.symbol, hollow.marker.symbol) == ("circle", "circle-open")
     assert figure.layout.xaxis.ticktext == ("degree", "&lt;b&gt;age&lt;/b&gt;", "size")
     assert heat.customdata[0][1][0] == "&lt;b&gt;age&lt;/b&gt;"
+    assert [note.text for note in figure.layout.annotations] == ["Verified", "Gradient"]  # above the rows
     assert heat.customdata[1][2][1] == 8  # hovering shows the method's own number
 
 

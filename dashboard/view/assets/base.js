@@ -1,5 +1,7 @@
 // What every view needs: page elements, colours of the theme, the registry, and reading of packed columns.
 
+import { STYLE } from "./style.js";
+
 // One registry for the whole page: views are separate modules, but panels of one group must find each other,
 // and a view that Streamlit takes away and brings back must find its camera again.
 export const registry = (globalThis.graphViewRegistry ??= { cameras: new Map(), stages: new Set(), mounts: {} });
@@ -78,9 +80,7 @@ export function readTheme(element) {
     ground,
     text,
     accent: read("primary-color", "#0072b2"),
-    edge: mix(text, ground, 0.42), // the neutral line: plain edges of a graph nobody has weighed yet
-    faint: mix(text, ground, 0.16),
-    strong: mix(text, ground, 0.85),
+    ...Object.fromEntries(Object.entries(STYLE.shades).map(([name, share]) => [name, mix(text, ground, share)])),
     font: read("font", "sans-serif"),
     dark: brightness(ground) < 0.5,
   };

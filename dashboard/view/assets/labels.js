@@ -1,28 +1,27 @@
-// Names of nodes: which are written, and where they hide least.
+// Names of nodes: which are written, and where they hide least. labels.py does the same for files.
 
 import { mix } from "./base.js";
+import { STYLE } from "./style.js";
 
-const LABELS_AT_MOST = 40; // nodes in view; with more, labels wait until one zooms in
-const LABELS_FROM_SCALE = 1.25;
+const { label: RULE } = STYLE;
 
 export function paintLabels(brush) {
-  const { context, picture, theme, projection, px, py, grow } = brush;
+  const { picture, theme, projection, px, py, grow } = brush;
   const inView = [...picture.labels.keys()].filter((node) => picture.labels[node] && projection.shows(px[node], py[node]));
   // how much a node must matter for its name to be written: with many nodes in view, and with many that matter
-  const close = projection.scale >= LABELS_FROM_SCALE;
-  const least = close ? 0 : [0, 1, 2].find((rank) => inView.filter((node) => importance(brush, node) >= rank).length <= LABELS_AT_MOST) ?? 2;
-  const size = Math.round(Math.min(15, Math.max(11, 12.5 * grow)));
+  const close = projection.scale >= RULE.from_scale;
+  const least = close ? 0 : [0, 1, 2].find((rank) => inView.filter((node) => importance(brush, node) >= rank).length <= RULE.at_most) ?? 2;
+  const size = Math.round(Math.min(RULE.range_px[1], Math.max(RULE.range_px[0], RULE.size * grow)));
   const ink = importantInk(brush), taken = [];
-  Object.assign(context, { textAlign: "center", textBaseline: "middle" });
   for (const node of inView.sort((a, b) => importance(brush, b) - importance(brush, a))) {
     const matters = importance(brush, node);
     if (matters < least) break;
-    brush.font(size, matters ? 600 : 400);
-    const words = shorten(picture.labels[node]);
-    const spot = bestSpot(brush, node, context.measureText(words).width, size, ink, taken);
+    const spot = bestSpot(brush, node, (picture.labelWidths[node] * size) / 100, size, ink, taken);
     if (!spot || (spot.cut && !matters)) continue; // no room that is not another label's, or not enough of it
     taken.push(spot.box);
-    brush.text(words, spot.x, spot.y, matters ? theme.text : mix(theme.text, theme.ground, brush.isFaded(node) ? 0.4 : 0.75));
+    const share = matters ? 1 : brush.isFaded(node) ? RULE.faded : RULE.share;
+    const colour = mix(theme.text, theme.ground, share), weight = RULE.weights[Number(matters > 0)];
+    brush.text(picture.labels[node], spot.x, spot.y, { size, weight, colour, halo: RULE.halo_px });
   }
 }
 
@@ -38,7 +37,7 @@ function importantInk(brush) {
   const { picture, look, px, py } = brush, ink = [];
   for (const edge of look.weights ? look.kept : []) {
     const { ax, ay, bx, by } = brush.segment(edge);
-    for (const part of [0.2, 0.35, 0.5, 0.65, 0.8]) ink.push([ax + (bx - ax) * part, ay + (by - ay) * part]);
+    for (const part of RULE.along) ink.push([ax + (bx - ax) * part, ay + (by - ay) * part]);
   }
   for (const node of picture.labels.keys()) if (!brush.isFaded(node)) ink.push([px[node], py[node]]);
   return ink;
@@ -46,24 +45,21 @@ function importantInk(brush) {
 
 // Below, above, right or left of the node: where no other label is, and least of the ink.
 function bestSpot(brush, node, width, size, ink, taken) {
-  const { projection } = brush;
-  const away = brush.radius + (brush.picture.targetSet.has(node) ? 6.5 : 2.5) * brush.grow, half = width / 2 + 2, tall = size * 0.6;
+  const { projection, picture, grow } = brush, near = RULE.ink_px;
+  const away = brush.radius + (picture.targetSet.has(node) ? RULE.target_gap : RULE.gap) * grow;
+  const half = width / 2 + RULE.aside_px, tall = size * RULE.tall;
   let best = null;
-  for (const [right, down] of [[0, 1], [0, -1], [1, 0], [-1, 0]]) {
+  for (const [right, down] of RULE.sides) {
     const middle = brush.px[node] + right * (away + half), y = brush.py[node] + down * (away + tall);
     const x = right ? middle : Math.max(half, Math.min(projection.width - half, middle)); // pushed in from the canvas's edge
     const box = [x - half, y - tall, x + half, y + tall];
     if (taken.some((other) => overlap(box, other))) continue;
     const cut = !projection.shows(box[0], box[1], 1) || !projection.shows(box[2], box[3], 1); // by the canvas's edge
-    const hidden = 3 * cut + ink.filter(([ix, iy]) => overlap(box, [ix - 3, iy - 3, ix + 3, iy + 3])).length;
+    const hidden = RULE.cut_cost * cut + ink.filter(([ix, iy]) => overlap(box, [ix - near, iy - near, ix + near, iy + near])).length;
     if (!best || hidden < best.hidden) best = { x, y, box, cut, hidden };
     if (!hidden) break;
   }
   return best;
-}
-
-function shorten(label) {
-  return label.length > 18 ? label.slice(0, 17) + "…" : label;
 }
 
 function overlap(a, b) {

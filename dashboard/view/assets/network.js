@@ -12,21 +12,17 @@ const EXPORT_SCALE = 2;
 // The columns Python sent, unpacked, with what drawing and walking need looked up once.
 function readPicture(data) {
   const count = data.nodes.length, edges = pairsOf(data.edges, count), neighbours = data.nodes.map(() => []);
-  const known = new Map();
   for (let i = 0; i < edges.length; i += 2) {
     neighbours[edges[i]].push(edges[i + 1]);
     if (edges[i] !== edges[i + 1]) neighbours[edges[i + 1]].push(edges[i]);
-    known.set(edges[i] * count + edges[i + 1], i / 2);
   }
-  const twins = new Set();
-  if (data.directed)
-    for (let i = 0; i < edges.length; i += 2)
-      if (edges[i] !== edges[i + 1] && known.has(edges[i + 1] * count + edges[i])) twins.add(i / 2);
+  const bondLines = Array.from({ length: edges.length / 2 }, () => []);
+  for (const line of data.bond_lines) bondLines[line[0]].push(line);
   const xs = Float32Array.from(data.x, (x) => x / data.unit), ys = Float32Array.from(data.y, (y) => y / data.unit);
   return {
-    nodes: data.nodes, xs, ys, edges, neighbours, twins,
+    nodes: data.nodes, xs, ys, edges, neighbours, bondLines, twins: new Set(data.twins),
     colours: data.colours.map((place) => data.palette[place]),
-    labels: data.labels, tips: data.tips, targets: data.targets, targetSet: new Set(data.targets),
+    labels: data.labels, labelWidths: data.label_widths, tips: data.tips, targets: data.targets, targetSet: new Set(data.targets),
     truth: data.truth, truthSet: new Set(data.truth), directed: data.directed,
     squares: data.squares ? bytesOf(data.squares) : null,
     bonds: data.bonds ? [...bytesOf(data.bonds)] : null,

@@ -3,6 +3,7 @@
 
 import { make, makeButton, registry, setText } from "./base.js";
 import { Projection, ZOOM_RANGE, cameraFor, fitCamera, moveCamera } from "./camera.js";
+import { STYLE } from "./style.js";
 
 export const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 export const PAGES = { PageDown: 1, PageUp: -1 };
@@ -12,7 +13,7 @@ const HELP = "Arrow keys walk, Page Up and Page Down step through all, Enter cho
 export class Stage {
   // owner: clickable, count(), draw(context, projection), hitAt(x, y, reach) -> {node} or {edge} or null, tipOf(hit),
   // step(focus, direction) -> node (with no focus: where a walk begins), choose(node), pointFor(node), idOf(node)
-  constructor(owner, { margin = 30, largest = 1.7, stretch = 1 } = {}) {
+  constructor(owner, { margin = STYLE.fit.margin, largest = STYLE.fit.largest, stretch = 1 } = {}) {
     this.owner = owner;
     this.frame = { margin, largest, stretch };
     this.draws = 0;

@@ -1,0 +1,42 @@
+"""Narrow pages in a real Chromium: nothing is cut off and no label lies on another."""
+
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import Page, expect
+
+expect.set_options(timeout=60_000)
+
+
+def open_explain(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto("/?dataset=ba_community")
+    expect(page.get_by_test_id("stPlotlyChart").first).to_be_visible()
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    page.wait_for_timeout(500)
+
+
+def test_beside_an_open_sidebar_the_words_of_a_switch_are_whole(page):
+    open_explain(page, 800)
+    expect(page.get_by_test_id("stSidebar")).to_be_in_viewport()
+    button = (
+        page.get_by_role("radio", name="Whole data set").or_(page.get_by_role("button", name="Whole data set")).first
+    )
+    box = button.bounding_box()
+    row = page.locator(".st-key-where").bounding_box()
+    assert box["x"] + box["width"] <= row["x"] + row["width"] + 1
+    group = page.get_by_test_id("stButtonGroup").filter(has_text="Whole data set").bounding_box()
+    assert box["x"] + box["width"] <= group["x"] + group["width"] + 1
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_the_labels_of_features_do_not_overlap(page, width):
+    open_explain(page, width)
+    boxes = page.evaluate(
+        """() => [...document.querySelector('[data-testid="stPlotlyChart"]').querySelectorAll(".xtick text")].map((text) =>
+        { const box = text.getBoundingClientRect(); return [box.left, box.right] }).sort((a, b) => a[0] - b[0])"""
+    )
+    assert len(boxes) >= 5
+    assert all(left[1] <= right[0] + 3 for left, right in pairwise(boxes)), (
+        boxes
+    )  # a line of text is higher than its letters
