@@ -37,12 +37,12 @@ PAPER = "paper"  # the mask with the settings of the paper, as a method beside t
 
 @dataclass(frozen=True)
 class Request:
-    """One prediction to explain. `place` is a node, a graph, a pair of nodes, or a SMILES, as `kind` says."""
+    """One prediction to explain. `target` is a node, a graph, a pair of nodes, or a SMILES, as `kind` says."""
 
     dataset: str
     model: str
     kind: str  # node, graph, link or smiles
-    place: int | tuple[int, int] | str
+    target: int | tuple[int, int] | str
     target_class: int | str = "predicted"  # or "true", "distribution", or a class number
     config: ExplainConfig = field(default_factory=ExplainConfig)
     method: str = VERIFIED  # what the main picture shows

@@ -13,7 +13,7 @@ from dashboard.view.plain_text import sentence
 from dashboard.widgets import controls, verdict
 from dashboard.widgets.answers import find_answers, show_others, show_why
 from dashboard.widgets.export import Shown, export_button, share_button
-from dashboard.widgets.live_run import learn_in_sight
+from dashboard.widgets.live_run import optimise_in_sight
 from dashboard.widgets.missing import card_or_reason
 from dashboard.widgets.network import ROW
 from dashboard.widgets.surroundings import show_surroundings
@@ -40,11 +40,11 @@ def show() -> None:
 def explain(info: services.DatasetInfo, card: services.Card, complaints: list[str]) -> None:
     """The page from top to bottom, once data and model are there."""
     with st.sidebar:
-        kind, place = controls.choose_target(card, complaints.append)
-    if kind == "smiles" and (problem := services.problem_with(place)):
+        kind, target = controls.choose_target(card, complaints.append)
+    if kind == "smiles" and (problem := services.problem_with(target)):
         st.error(sentence(problem))
-        kind, place = state.usual_target(card)  # something to look at, and the way back to it
-    choice, size_place = choose(services.Request(card.dataset, card.model, kind, place), complaints)
+        kind, target = state.usual_target(card)  # something to look at, and the way back to it
+    choice, size_slot = choose(services.Request(card.dataset, card.model, kind, target), complaints)
     controls.show_complaints(complaints)
     request = choice.request
     facts = services.target_facts(request)
@@ -53,41 +53,41 @@ def explain(info: services.DatasetInfo, card: services.Card, complaints: list[st
     with heading:
         verdict.show_prediction(title, facts)
     line = show_headline(request, facts)
-    drawing_ = services.drawn(request, choice.colour, everything=choice.everything)
+    drawing = services.drawn(request, choice.colour, everything=choice.everything)
     left, right = st.columns(2, gap="medium")
     with left:
-        show_surroundings(card, choice, drawing_)
+        show_surroundings(card, choice, drawing)
         below = st.container()
     the_rest = cache(partial(show_the_rest, request))  # once, after the picture or when the picture takes long
     with right:
         beside_switch = show_switch()
-        ready = learn_in_sight(request, drawing_, the_rest, beside_switch)
+        ready = optimise_in_sight(request, drawing, the_rest, beside_switch)
         if not ready:
-            show_size(size_place, request, None)
+            show_size(size_slot, request, None)
             line.empty()
             return
         agreement = services.agreement_of(request)
-        said = verdict.headline(request, facts, services.learnt(request).explanation)
+        said = verdict.headline(request, facts, services.optimised(request).explanation)
         line.markdown(verdict.in_markdown(said))
-        own = find_answers(request, drawing_, [request.method], agreement)[0]
-        show_why(card, request, facts, drawing_, own)
+        own = find_answers(request, drawing, [request.method], agreement)[0]
+        show_why(card, request, facts, drawing, own)
         offer_replay(request, beside_switch)
     # the picture stands before all that follows is worked out
-    show_size(size_place, request, own.explanation.size)
+    show_size(size_slot, request, own.explanation.size)
     the_rest()
     trust = services.trust_of(request)
     remarks = verdict.remarks(facts, own.explanation, trust, agreement, len(own.panel.flips))
     with below:
         verdict.show_remarks(remarks)
-    others = find_answers(request, drawing_, choice.methods)
-    show_others(card, choice, drawing_, [other.panel for other in others])
+    others = find_answers(request, drawing, choice.methods)
+    show_others(card, choice, drawing, [other.panel for other in others])
     verdict.show_class_beside(request, facts, own.explanation)
     explanations = [(answer.method, answer.explanation) for answer in (own, *others)]
     show_features_and_trust(request, facts, explanations, trust, own.explanation.size)
     shown = Shown(
         title=title,
         sentences=tuple(explanation_text.sentences(facts, [remark.text for remark in (said, *remarks)])),
-        picture=drawing_.picture,
+        picture=drawing.picture,
         panels=(own.panel, *(other.panel for other in others)),
         size=own.explanation.size,
         features=verdict.strongest_features(request, explanations),
@@ -104,20 +104,20 @@ def choose(request: services.Request, complaints: list[str]) -> tuple[state.Choi
     with st.sidebar:
         class_names = services.target_facts(request).class_names
         target_class = controls.choose_class(class_names, complaints.append)
-        config = state.config_from_address(request.dataset, complaints.append)
-        size_place = st.container()
+        config = state.config_from_query(request.dataset, complaints.append)
+        size_slot = st.container()
         controls.choose_features_kept(request, config)
-    method = state.method_from_address(complaints.append)
+    method = state.method_from_query(complaints.append)
     request = replace(request, target_class=target_class, config=config, method=method)
     choice = state.Choice(
         request=request,
-        methods=state.methods_from_address(services.methods_for(request), complaints.append),
+        methods=state.methods_from_query(services.methods_for(request), complaints.append),
         colour=state.one_of(state.COLOUR, tuple(services.COLOURS), "predicted", complaints.append),
         view=state.one_of(state.VIEW, state.VIEWS, state.VIEWS[0], complaints.append),
         layout=state.one_of(state.LAYOUT, state.LAYOUTS, state.LAYOUTS[0], complaints.append),
-        everything=state.address(state.EVERYTHING) == "True",
+        everything=state.query_param(state.EVERYTHING) == "True",
     )
-    return choice, size_place
+    return choice, size_slot
 
 
 def show_size(place: DeltaGenerator, request: services.Request, found: int | None) -> None:
@@ -129,8 +129,8 @@ def show_size(place: DeltaGenerator, request: services.Request, found: int | Non
 def show_headline(request: services.Request, facts: services.TargetFacts) -> DeltaGenerator:
     """The line for the verdict. It has something to say from the start, so that nothing below it moves."""
     with st.container(key="headline"):
-        if services.is_learnt(request):
-            known = verdict.headline(request, facts, services.learnt(request).explanation)
+        if services.is_optimised(request):
+            known = verdict.headline(request, facts, services.optimised(request).explanation)
             return st.markdown(verdict.in_markdown(known))
         return st.markdown(":gray[:material/hourglass_empty:] Looking for the part that carries the prediction …")
 
@@ -148,7 +148,7 @@ def show_switch() -> DeltaGenerator:
             list(state.SHOWN_AS),
             format_func=str.capitalize,
             key=state.SHOWN,
-            on_change=state.taken,
+            on_change=state.on_change,
             args=(state.SHOWN,),
             required=True,
             label_visibility="collapsed",
@@ -164,7 +164,7 @@ def offer_replay(request: services.Request, place: DeltaGenerator) -> None:
             key="watch",
             icon=":material/play_circle:",
             type="tertiary",
-            on_click=state.write,
+            on_click=state.set_query_param,
             args=(state.SHOWN, "mask"),
         )
     else:

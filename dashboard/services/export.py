@@ -3,18 +3,18 @@
 import networkx as nx
 
 from dashboard.schema import VERIFIED, Request
-from dashboard.services.explain import learnt
+from dashboard.services.explain import optimised
 from dashboard.services.predict import asked_class, graph_of
 from explainer_core import ExplainConfig
 
 
 def as_json(request: Request) -> str:
-    return learnt(request).explanation.to_json()
+    return optimised(request).explanation.to_json()
 
 
 def as_csv(request: Request) -> str:
     """Every directed edge with its names, its score and the mask behind it, heaviest first; `kept` marks G_S."""
-    explanation, graph = learnt(request).explanation, graph_of(request)
+    explanation, graph = optimised(request).explanation, graph_of(request)
     table = explanation.to_pandas()
     kept = set(explanation.subgraph().edges)
     table["source_name"] = [_cell(graph.node_name(node)) for node in table["source"].tolist()]
@@ -33,7 +33,7 @@ def _cell(text: str) -> str:
 def as_graphml(request: Request) -> str:
     """The neighbourhood with names and weights, for Gephi, Cytoscape, yEd or networkx; `kept` marks G_S."""
     graph = graph_of(request)
-    net = learnt(request).explanation.to_networkx()
+    net = optimised(request).explanation.to_networkx()
     for node in net:
         net.nodes[node]["name"] = _xml_text(graph.node_name(node))
         if graph.labels is not None:
@@ -53,13 +53,13 @@ def as_python(request: Request) -> str:
     settings = ", ".join(f"{name}={value!r}" for name, value in changed.items())
     data = f'xc.load_dataset("{request.dataset}")'
     target = {
-        "node": f"xc.Node({request.place})",
-        "graph": f"xc.WholeGraph({request.place})",
+        "node": f"xc.Node({request.target})",
+        "graph": f"xc.WholeGraph({request.target})",
         "smiles": "xc.WholeGraph()",
-        "link": f"xc.Link{request.place}",
+        "link": f"xc.Link{request.target}",
     }[request.kind]
     if request.kind == "smiles":
-        data = f"xc.molecule_from_smiles({request.place!r})"
+        data = f"xc.molecule_from_smiles({request.target!r})"
     asked = asked_class(request)
     wanted = "" if request.method == VERIFIED else f', method="{request.method}"'
     wanted += "" if asked == "predicted" else f", target_class={asked!r}"

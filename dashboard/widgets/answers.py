@@ -24,19 +24,19 @@ class Answer:
 
 def find_answers(
     request: services.Request,
-    drawing_: services.Drawn,
+    drawing: services.Drawn,
     methods: Sequence[str],
     agreement: services.Agreement | None = None,
 ) -> list[Answer]:
     """What these methods say. That of the picture is already found, the others take milliseconds."""
-    found = [(method, services.said_by(request, method)) for method in methods]
+    found = [(method, services.explained_by(request, method)) for method in methods]
     return [
         Answer(
             method,
             timed.explanation,
             scores,
             services.weighed(
-                drawing_,
+                drawing,
                 timed.explanation,
                 name=method,
                 title=explanation_text.METHODS[method],
@@ -59,15 +59,15 @@ def panel_lines(
 
 
 def show_why(
-    card: services.Card, request: services.Request, facts: services.TargetFacts, drawing_: services.Drawn, own: Answer
+    card: services.Card, request: services.Request, facts: services.TargetFacts, drawing: services.Drawn, own: Answer
 ) -> None:
-    picture = drawing_.picture
-    show_network("why", card, request, drawing_, [own.panel], height=TALL)
+    picture = drawing.picture
+    show_network("why", card, request, drawing, [own.panel], height=TALL)
     reading = explanation_text.how_to_read(facts, own.explanation, bool(picture.truth), bool(picture.bonds))
     st.caption(for_markdown(reading))
 
 
-def show_others(card: services.Card, choice: state.Choice, drawing_: services.Drawn, panels: Sequence[Panel]) -> None:
+def show_others(card: services.Card, choice: state.Choice, drawing: services.Drawn, panels: Sequence[Panel]) -> None:
     st.subheader("What other methods say")
     st.pills(
         "Methods",
@@ -75,10 +75,10 @@ def show_others(card: services.Card, choice: state.Choice, drawing_: services.Dr
         selection_mode="multi",
         format_func=explanation_text.METHODS.get,
         key=state.METHODS,
-        on_change=state.methods_to_address,
+        on_change=state.methods_to_query,
         label_visibility="collapsed",
     )
     if panels:
-        show_network("beside", card, choice.request, drawing_, panels, height=LOW, columns=min(len(panels), 3))
+        show_network("beside", card, choice.request, drawing, panels, height=LOW, columns=min(len(panels), 3))
     else:
         st.caption("Choose a method above to see it drawn the same way, at the same size.")

@@ -67,5 +67,5 @@ def page(choice: state.Choice, shown: Shown) -> str:
 
 def file_name(request: services.Request) -> str:
     """Letters every file system takes."""
-    place = "-".join(map(str, request.place)) if isinstance(request.place, tuple) else str(request.place)
-    return re.sub(r"[^A-Za-z0-9]+", "-", f"{request.dataset} {request.model} {request.kind} {place}").strip("-")[:80]
+    target = "-".join(map(str, request.target)) if isinstance(request.target, tuple) else str(request.target)
+    return re.sub(r"[^A-Za-z0-9]+", "-", f"{request.dataset} {request.model} {request.kind} {target}").strip("-")[:80]

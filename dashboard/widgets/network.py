@@ -13,13 +13,13 @@ ROW = {"vertical_alignment": "center", "horizontal_alignment": "distribute", "ga
 
 
 def show_network(
-    key: str, card: services.Card, request: services.Request, drawing_: services.Drawn, panels: Sequence[Panel], **looks
+    key: str, card: services.Card, request: services.Request, drawing: services.Drawn, panels: Sequence[Panel], **looks
 ) -> None:
     """A clickable picture; all of them share one camera."""
-    ends = request.place if request.kind == "link" else None
+    ends = request.target if request.kind == "link" else None
     network_view(
         key,
-        drawing_.picture,
+        drawing.picture,
         panels,
         group="explain",
         clickable=request.kind in ("node", "link"),
