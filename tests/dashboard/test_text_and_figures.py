@@ -14,7 +14,7 @@ from explainer_core import METHODS
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement
 from explainer_core.explanation.verdict import CARRIES, DEFAULT, LEVELS, MOSTLY, NOT_ENOUGH
-from explainer_core.methods.proposing import NECESSITIES
+from explainer_core.methods.verified import NECESSITIES
 
 FACTS = TargetFacts(
     name="node 8",
