@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from explainer_core import Card, ExplainConfig, Explanation
+from explainer_core import DEFAULT_METHOD, METHODS, Card, ExplainConfig, Explanation
 from explainer_core.config import AUTO
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
@@ -13,11 +13,11 @@ __all__ = [
     "CARRIES",
     "DEFAULT",
     "LINK_CLASSES",
-    "MASK",
+    "MAIN_METHOD",
+    "MASK_METHOD",
     "MOSTLY",
     "NOT_ENOUGH",
     "PAPER",
-    "VERIFIED",
     "Agreement",
     "Card",
     "ExplainConfig",
@@ -28,11 +28,19 @@ __all__ = [
     "TargetFacts",
     "Trust",
     "Verdict",
+    "is_mask",
 ]
 
 LINK_CLASSES = ("not joined", "joined")
-VERIFIED, MASK = "verified", "gnnexplainer"  # the methods the main picture can show
+# The methods the main picture can show: the core's own choice, and the mask alone that it starts from.
+MAIN_METHOD = DEFAULT_METHOD
+MASK_METHOD = next(name for name, method in METHODS.items() if method.mask and not method.verifies)
 PAPER = "paper"  # the mask with the settings of the paper, as a method beside the others
+
+
+def is_mask(explanation: Explanation) -> bool:
+    """Whether its subgraph is the heaviest part of a mask, and was not searched for by asking the network."""
+    return not METHODS[explanation.method].verifies
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ class Request:
     target: int | tuple[int, int] | str
     target_class: int | str = "predicted"  # or "true", "distribution", or a class number
     config: ExplainConfig = field(default_factory=ExplainConfig)
-    method: str = VERIFIED  # what the main picture shows
+    method: str = MAIN_METHOD  # what the main picture shows
 
 
 @dataclass(frozen=True)

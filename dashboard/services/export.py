@@ -2,19 +2,19 @@
 
 import networkx as nx
 
-from dashboard.schema import VERIFIED, Request
-from dashboard.services.explain import optimised
+from dashboard.schema import MAIN_METHOD, Request
+from dashboard.services.answer import Answer
 from dashboard.services.predict import asked_class, graph_of
 from explainer_core import ExplainConfig
 
 
-def as_json(request: Request) -> str:
-    return optimised(request).explanation.to_json()
+def as_json(answer: Answer) -> str:
+    return answer.explanation.to_json()
 
 
-def as_csv(request: Request) -> str:
+def as_csv(answer: Answer) -> str:
     """Every directed edge with its names, its score and the mask behind it, heaviest first; `kept` marks G_S."""
-    explanation, graph = optimised(request).explanation, graph_of(request)
+    explanation, graph = answer.explanation, graph_of(answer.request)
     table = explanation.to_pandas()
     kept = set(explanation.subgraph().edges)
     table["source_name"] = [_cell(graph.node_name(node)) for node in table["source"].tolist()]
@@ -30,10 +30,10 @@ def _cell(text: str) -> str:
     return f"'{text}" if text.startswith(tuple("=+-@\t\r")) else text
 
 
-def as_graphml(request: Request) -> str:
+def as_graphml(answer: Answer) -> str:
     """The neighbourhood with names and weights, for Gephi, Cytoscape, yEd or networkx; `kept` marks G_S."""
-    graph = graph_of(request)
-    net = optimised(request).explanation.to_networkx()
+    graph = graph_of(answer.request)
+    net = answer.explanation.to_networkx()
     for node in net:
         net.nodes[node]["name"] = _xml_text(graph.node_name(node))
         if graph.labels is not None:
@@ -61,7 +61,7 @@ def as_python(request: Request) -> str:
     if request.kind == "smiles":
         data = f"xc.molecule_from_smiles({request.target!r})"
     asked = asked_class(request)
-    wanted = "" if request.method == VERIFIED else f', method="{request.method}"'
+    wanted = "" if request.method == MAIN_METHOD else f', method="{request.method}"'
     wanted += "" if asked == "predicted" else f", target_class={asked!r}"
     return "\n".join(
         [

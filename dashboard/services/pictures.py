@@ -221,6 +221,12 @@ def weighed(
     )
 
 
+def count_drawn(drawing: Drawn, pairs: Sequence[tuple[int, int]]) -> int:
+    """How many of some pairs of nodes are edges of the drawing."""
+    nodes = drawing.picture.nodes
+    return len(set(pairs) & {tuple(sorted((nodes[a], nodes[b]))) for a, b in drawing.picture.edges})
+
+
 def mask_on(drawing: Drawn, computation: Explanation, edge_weight: np.ndarray) -> tuple[float, ...]:
     """A mask that is still being learnt, on the drawing's edges."""
     return _rounded(_scaled(computation.undirected(edge_weight)[1])[drawing.shown])

@@ -72,10 +72,6 @@ def size_of(request: Request) -> dict[str, int]:
     return {"nodes": len(set(computation.nodes.tolist())), "edges": len(computation.undirected()[0])}
 
 
-def feature_names(request: Request) -> tuple[str, ...]:
-    return tuple(subject(request)[0].feature_names)
-
-
 def num_features(request: Request) -> int:
     return subject(request)[0].num_features
 
@@ -133,8 +129,10 @@ def target_facts(request: Request) -> TargetFacts:
 
 def asked_class(request: Request) -> int | str:
     """The class in the core's own terms: "true" becomes a number, or "predicted" where the truth is not known."""
-    facts = target_facts(request)
-    return facts.explained if request.target_class == "true" else request.target_class
+    if request.target_class != "true":
+        return request.target_class
+    truth = _truth(request, subject(request)[0])
+    return computation_graph(request).predicted_class if truth is None else truth
 
 
 def target_name(request: Request) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from dashboard.first_look import first_look
 from dashboard.schema import Request
 from dashboard.services.catalogue import all_cards, datasets
-from dashboard.services.explain import optimise
+from dashboard.services.explanations import optimise
 from dashboard.services.pictures import drawn
 
 

@@ -9,7 +9,7 @@ from dashboard.widgets.browse import browse
 from dashboard.widgets.network import ROW, TALL, show_network
 
 
-def show_surroundings(card: services.Card, choice: state.Choice, drawing: services.Drawn) -> None:
+def show_surroundings(card: services.Card, choice: state.Choice, question: services.Question) -> None:
     near = state.VIEWS[0]
     with st.container(horizontal=True, key="where", **ROW):
         st.segmented_control(
@@ -34,13 +34,13 @@ def show_surroundings(card: services.Card, choice: state.Choice, drawing: servic
                 width=160,
             )
     if choice.view == near:
-        show_neighbourhood(card, choice, drawing)
+        show_neighbourhood(card, choice, question)
     else:
         browse(card, choice, TALL)
 
 
-def show_neighbourhood(card: services.Card, choice: state.Choice, drawing: services.Drawn) -> None:
-    request = choice.request
+def show_neighbourhood(card: services.Card, choice: state.Choice, question: services.Question) -> None:
+    request, drawing = choice.request, question.drawing
     title, remark = {
         "node": ("Click a node to explain it", f"coloured by {services.COLOURS[choice.colour]}"),
         "link": ("Click a node to move the second end", "rings mark the two ends"),
@@ -48,7 +48,7 @@ def show_neighbourhood(card: services.Card, choice: state.Choice, drawing: servi
     part = explanation_text.shown_part(len(drawing.picture.nodes), drawing.nodes_in_all, request.kind)
     edges = explanation_text.counted(drawing.edges_in_all, "edge")
     panel = Panel("neighbourhood", title, (f"{part}, {edges}", remark))
-    show_network("near", card, request, drawing, [panel], height=TALL)
+    show_network("near", card, question, [panel], height=TALL)
     if len(drawing.picture.nodes) < drawing.nodes_in_all or choice.everything:
         state.set_widget(state.EVERYTHING, choice.everything)
         st.toggle(

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 import explainer_core as xc
 from dashboard import services, state
-from dashboard.services import ExplainConfig, explain, predict
+from dashboard.services import ExplainConfig, explanations, predict
 from dashboard.view import model_text
 from dashboard.view.plain_text import for_markdown
 from explainer_core.datasets.download import is_available
@@ -205,9 +205,9 @@ def test_the_first_page_needs_no_address_and_all_settings_go_back_to_none():
 
 
 def count_runs(monkeypatch) -> list:
-    runs, really = [], explain.xc.explain_steps
+    runs, really = [], explanations.xc.explain_steps
     monkeypatch.setattr(
-        explain.xc, "explain_steps", lambda *args, **rest: runs.append(args[3]) or really(*args, **rest)
+        explanations.xc, "explain_steps", lambda *args, **rest: runs.append(args[3]) or really(*args, **rest)
     )
     return runs
 
@@ -432,11 +432,7 @@ def test_methods_are_added_and_all_taken_away():
     run(app)
     assert "beside" not in views(app)
     assert run(app).pills(key="methods").value == []
-    every = [
-        name
-        for name in services.methods_for(services.Request("karate", "gcn", "node", 8))
-        if name not in (services.VERIFIED, services.MASK)
-    ]
+    every = services.beside_main(services.methods_for(services.Request("karate", "gcn", "node", 8)))
     app.pills(key="methods").set_value(every)
     assert len(views(run(app))["beside"]["panels"]) == len(every)
 
@@ -560,14 +556,14 @@ def test_a_bad_link_falls_back_with_a_word(bad):
 
 
 def test_an_error_inside_a_run_is_one_sentence_and_the_page_goes_on(alone, monkeypatch):
-    really = services.optimise
+    really = services.explain
 
-    def optimise(request):
-        if request.target == 3:
+    def explain(question):
+        if question.request.target == 3:
             raise RuntimeError("the *memory* is full")
-        return really(request)
+        return really(question)
 
-    monkeypatch.setattr(services, "optimise", optimise)
+    monkeypatch.setattr(services, "explain", explain)
     app = opened(node=3)
     assert texts(app.error) == "The *memory* is full."
     assert "node 3," in heading(app)
@@ -591,14 +587,18 @@ def test_a_stopped_run_offers_to_run_again(alone):
 
 
 def test_a_run_that_takes_long_is_shown_while_it_learns(alone, monkeypatch):
-    shown, optimise, mask_on = [], services.optimise, services.mask_on
+    shown, explain, mask_on = [], services.explain, services.mask_on
 
-    def slow(request):
-        for step in optimise(request):
+    def slow(question):
+        steps = explain(question)
+        while True:
+            try:
+                yield next(steps)
+            except StopIteration as end:
+                return end.value
             time.sleep(0.3)
-            yield step
 
-    monkeypatch.setattr(services, "optimise", slow)
+    monkeypatch.setattr(services, "explain", slow)
     monkeypatch.setattr(services, "mask_on", lambda *args: shown.append(mask_on(*args)) or shown[-1])
     app = opened()
     assert is_whole(app)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import explainer_core as xc
-from dashboard.schema import MASK, PAPER, VERIFIED, Request, Scores
+from dashboard.schema import MASK_METHOD, Request, Scores
 from dashboard.services.cache import Cache
-from dashboard.services.catalogue import all_cards
+from dashboard.services.methods import in_core_terms, model_for
 from dashboard.services.predict import asked_class, computation_graph, graph_of, network, subject
 from explainer_core import ExplainConfig, Explanation
 from explainer_core.explanation.metrics import Faithfulness, agreement, edge_auc, faithfulness
@@ -19,7 +19,7 @@ from explainer_core.explanation.trust import STARTS, Agreement, Trust, trust, wi
 
 WATCHED = 30  # how often a run reports while it learns
 WATCHED_START = 5  # and one of the other starts
-# Read off a finished run without learning or searching again, so they are no part of what it is filed under.
+# Read off a finished run without optimising or searching again, so they are no part of its cache key.
 READ_OFF = ("k_m", "k_m_unit", "k_f")
 
 _FOUND: Cache["Timed"] = Cache(48)
@@ -41,12 +41,12 @@ class Timed:
 
 @dataclass(frozen=True)
 class Step:
-    """How far a run is, and its mask so far in the order of the computation_graph's edges."""
+    """How far a run is, and its mask so far in the order of the computation graph's edges."""
 
     number: int
     total: int
     edge_weight: np.ndarray
-    searching: bool = False  # the mask is learnt; now the network is asked about it and other proposals
+    searching: bool = False  # the mask is optimised; now the network is asked about it and other proposals
 
 
 def _cache_key(request: Request) -> Request:
@@ -61,7 +61,7 @@ def is_optimised(request: Request) -> bool:
 
 
 def optimise(request: Request) -> Iterator[Step]:
-    """Runs the request's method and files the result at the end; leaving the loop leaves nothing behind.
+    """Runs the request's method and caches the result at the end; leaving the loop leaves nothing behind.
 
     The verified search starts from the mask, so that one run gives both; a mask is found without the search.
     """
@@ -70,21 +70,22 @@ def optimise(request: Request) -> Iterator[Step]:
     model, config = network(key.dataset, key.model), request.config
     every = max(1, config.steps // WATCHED)
     asked = {"target_class": key.target_class, "every": every}
+    searches = xc.METHODS[request.method].verifies
     began, last = time.perf_counter(), None
     for last in xc.explain_steps(model, data, target, config, request.method, **asked):
         yield Step(last.number, config.steps, last.edge_weight)
-    learnt_in = time.perf_counter() - began
-    if request.method == VERIFIED:
+    optimised_in = time.perf_counter() - began
+    if searches:
         yield Step(last.number, config.steps, last.edge_weight, searching=True)
     found = last.explanation()
     _FOUND.put(key, Timed(found, time.perf_counter() - began))
-    if request.method == VERIFIED:
-        mask = replace(found, method=MASK, table=(), verdict=None)
-        _FOUND.put(replace(key, method=MASK), Timed(mask, learnt_in))
+    if searches:
+        mask = replace(found, method=MASK_METHOD, table=(), verdict=None)
+        _FOUND.put(replace(key, method=MASK_METHOD), Timed(mask, optimised_in))
 
 
 def optimised(request: Request) -> Timed:
-    """The finished run, cut to the request's K_M; runs it now if it has left the shelf."""
+    """The finished run, cut to the request's K_M; runs it now if it has left the cache."""
     key = _cache_key(request)
     timed = _FOUND.get(key)
     if timed is None:
@@ -110,24 +111,6 @@ def _cut(request: Request, found: Explanation) -> Explanation:
     return with_size(model, data, found, request.config.k_m, k_m_unit=request.config.k_m_unit)
 
 
-def attention_model(request: Request) -> str | None:
-    """The data set's GAT for the same task, or None."""
-    own = network(request.dataset, request.model).spec
-    fitting = [
-        card.model
-        for card in all_cards()
-        if card.dataset == request.dataset and card.architecture.get("kind") == "gat" and card.task == own.task
-    ]
-    return request.model if own.kind == "gat" else next(iter(fitting), None)
-
-
-def methods_for(request: Request) -> tuple[str, ...]:
-    """The methods that can explain this prediction, the paper's settings among them."""
-    without = () if attention_model(request) else ("attention",)
-    own, rest = [name for name in xc.METHODS if name in (VERIFIED, MASK)], [*xc.METHODS]
-    return (*own, PAPER, *(name for name in rest if name not in (*own, *without)))
-
-
 def explained_by(request: Request, method: str) -> Timed:
     """What a method says of the prediction; all of them speak of the same edges, and keep as much as is shown."""
     return optimised(request) if method == request.method else baseline(request, method)
@@ -136,25 +119,24 @@ def explained_by(request: Request, method: str) -> Timed:
 def baseline(request: Request, method: str) -> Timed:
     """Another method's explanation of the same prediction, on the same edges and of the size that is shown."""
     key = replace(_cache_key(request), method=method)
-    asked = replace(key, config=_paper(request) if method == PAPER else replace(key.config, k_m=1))
+    asked = in_core_terms(replace(key, config=replace(key.config, k_m=1)))
     timed = _BASELINES.get_or_create(asked, lambda: _explained_by(asked))
     size = optimised(request).explanation.size
     config = replace(asked.config, k_m=size, k_m_unit=request.config.k_m_unit, k_f=request.config.k_f)
     return replace(timed, explanation=replace(timed.explanation, config=config, size=size, verdict=None))
 
 
-def _paper(request: Request) -> ExplainConfig:
-    """The published settings on the same sample of the same neighbourhood; K_M is read off afterwards."""
-    return ExplainConfig.paper(k_m=1, seed=request.config.seed, max_edges=request.config.max_edges)
-
-
 def _explained_by(request: Request) -> Timed:
     data, target = subject(request)
-    method = MASK if request.method == PAPER else request.method
-    model = attention_model(request) if method == "attention" else request.model
+    model = model_for(request, request.method)
     began = time.perf_counter()
     found = xc.explain(
-        network(request.dataset, model), data, target, request.config, method, target_class=request.target_class
+        network(request.dataset, model),
+        data,
+        target,
+        request.config,
+        request.method,
+        target_class=request.target_class,
     )
     seconds = time.perf_counter() - began
     return Timed(_on_edges_of(computation_graph(request), found) if model != request.model else found, seconds)
@@ -194,10 +176,10 @@ def _scores(request: Request, explanations: Sequence[tuple[str, Timed]]) -> list
 
 def _as_in_verdict(explanation: Explanation, judged: Faithfulness) -> Faithfulness:
     """The figures of the verdict, where there is one: what the page says twice must be one number to the last digit."""
-    said = explanation.verdict
-    if said is None:
+    shown = explanation.verdict
+    if shown is None:
         return judged
-    return replace(judged, full=said.full, kept=said.alone, without=said.without, keeps_class=said.keeps_class)
+    return replace(judged, full=shown.full, kept=shown.alone, without=shown.without, keeps_class=shown.keeps_class)
 
 
 def _auc(request: Request, explanation: Explanation) -> float | None:
@@ -215,15 +197,15 @@ def trust_of(request: Request) -> Trust:
 def _trust(request: Request) -> Trust:
     explanation, data = optimised(request).explanation, subject(request)[0]
     found = trust(network(request.dataset, request.model), data, explanation)
-    said = explanation.verdict
+    shown = explanation.verdict
     curve = tuple(
-        replace(point, alone=said.alone, without=said.without, keeps_class=said.keeps_class)
+        replace(point, alone=shown.alone, without=shown.without, keeps_class=shown.keeps_class)
         if point.size == explanation.size
         else point
         for point in found.curve
     )
     return replace(
-        found, curve=curve, faithfulness=_as_in_verdict(explanation, found.faithfulness), empty_probability=said.empty
+        found, curve=curve, faithfulness=_as_in_verdict(explanation, found.faithfulness), empty_probability=shown.empty
     )
 
 
@@ -250,7 +232,7 @@ def try_starts(request: Request) -> Iterator[tuple[int, int]]:
 
 
 def _start(request: Request, start: int) -> Request:
-    """What another start is filed under; G_S does not depend on the features."""
+    """The cache key of another start; G_S does not depend on the features."""
     key = _cache_key(request)
     seed = key.config.seed + start * key.config.seeds
     return replace(key, config=replace(key.config, seed=seed, features="none"))
@@ -269,7 +251,7 @@ def _agreement(request: Request, others: Sequence[Explanation]) -> Agreement:
     shown = [optimised(request).explanation.subgraph()]
     for other in others:
         same = (other.config.k_m, other.config.k_m_unit) == (config.k_m, config.k_m_unit)
-        # a copy, so that what it works out on the way does not stay on the shelf
+        # a copy, so that what it works out on the way does not stay in the cache
         shown.append((replace(other) if same else _cut(request, other)).subgraph())
     counts = Counter(edge for subgraph in shown for edge in subgraph.edges)
     kept_by = {edge: count / len(shown) for edge, count in sorted(counts.items())}
