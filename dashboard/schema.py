@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from explainer_core import DEFAULT_METHOD, METHODS, Card, ExplainConfig, Explanation
+from explainer_core.checks import Broken, index_in, one_of, some_of
 from explainer_core.config import AUTO
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
@@ -19,6 +20,7 @@ __all__ = [
     "NOT_ENOUGH",
     "PAPER",
     "Agreement",
+    "Broken",
     "Card",
     "ExplainConfig",
     "Explanation",
@@ -28,7 +30,10 @@ __all__ = [
     "TargetFacts",
     "Trust",
     "Verdict",
+    "index_in",
     "is_mask",
+    "one_of",
+    "some_of",
 ]
 
 LINK_CLASSES = ("not joined", "joined")

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from dashboard.schema import Broken
+from dashboard.schema import one_of as checked_one_of
 from dashboard.state.names import DATASET, MODEL
 from dashboard.view.plain_text import shortened
 
@@ -67,9 +69,16 @@ def enter(page: str) -> None:
 
 def one_of(name: str, options: Sequence[str], default: str, complain: Callable[[str], None]) -> str:
     """A choice from the query parameters, else the default, with a word about what was asked in vain."""
-    asked = query_param(name)
-    if asked and asked not in options:
-        complain(f"{name} must be one of {', '.join(options)} (got “{shortened(asked)}”)")
-    chosen = asked if asked in options else default
+    asked, chosen = query_param(name), default
+    if asked:
+        try:
+            chosen = checked_one_of(name, asked, options)
+        except Broken as broken:
+            complain(in_quotes(broken))
     set_widget(name, chosen)
     return chosen
+
+
+def in_quotes(broken: Broken) -> str:
+    """What is wrong with a query parameter, with as much of it as one can read."""
+    return f"{broken.rule} (got “{shortened(str(broken.value))}”)"

@@ -6,9 +6,9 @@ from dataclasses import Field, fields
 import streamlit as st
 
 from dashboard.first_look import first_look
-from dashboard.schema import AUTO, ExplainConfig
+from dashboard.schema import AUTO, Broken, ExplainConfig, some_of
 from dashboard.state.names import BESIDE_THE_MASK, K_M, K_M_AUTO, METHODS, NO_METHOD, SHOWN, SHOWN_AS, SHOWN_FIRST
-from dashboard.state.query import one_of, query_param, set_query_param, set_query_params, set_widget
+from dashboard.state.query import in_quotes, one_of, query_param, set_query_param, set_query_params, set_widget
 from dashboard.view.plain_text import shortened
 
 
@@ -84,8 +84,11 @@ def methods_from_query(possible: Sequence[str], complain: Callable[[str], None])
     """The methods beside the main picture, in the order of the registry."""
     asked = query_param(METHODS)
     wanted = SHOWN_FIRST if asked is None else asked.split(",")
-    if asked is not None and (unknown := set(wanted) - {*possible, NO_METHOD}):
-        complain(f"methods must be some of {', '.join(possible)} (got “{shortened(','.join(sorted(unknown)))}”)")
+    if asked is not None:
+        try:
+            some_of(METHODS, wanted, possible, also=(NO_METHOD,))
+        except Broken as broken:
+            complain(in_quotes(broken))
     chosen = [name for name in possible if name in wanted and name not in SHOWN_AS.values()]
     set_widget(METHODS, chosen)
     return tuple(chosen)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from dashboard.first_look import first_look
-from dashboard.schema import LINK_CLASSES, Card
+from dashboard.schema import LINK_CLASSES, Broken, Card, index_in
 from dashboard.state.names import (
     CLASS,
     DATASET,
@@ -22,7 +22,7 @@ from dashboard.state.names import (
     SOURCE,
     USUAL_INSTANCES,
 )
-from dashboard.state.query import LONGEST, query_param, set_query_param, set_query_params, set_widget
+from dashboard.state.query import LONGEST, in_quotes, query_param, set_query_param, set_query_params, set_widget
 from dashboard.state.session import first_page
 from dashboard.view.plain_text import shortened
 
@@ -83,10 +83,11 @@ def _number(name: str, default: int, count: int, complain: Callable[[str], None]
     asked, default = query_param(name), min(default, count - 1)
     if asked is None:
         return default
-    if asked.isascii() and asked.isdigit() and len(asked) < 12 and int(asked) < count:
-        return int(asked)
-    complain(f"{name} must be 0 to {count - 1:,} (got “{shortened(asked)}”); this is {default}")
-    return default
+    try:
+        return index_in(name, asked, count)
+    except Broken as broken:
+        complain(f"{in_quotes(broken)}; this is {default}")
+        return default
 
 
 def choose_target(card: Card, target: int) -> None:
@@ -143,13 +144,11 @@ def typed() -> None:
 def class_from_query(class_names: Sequence[str], complain: Callable[[str], None]) -> int | str:
     """The class that is asked about: a word, or a number."""
     asked = query_param(CLASS) or "predicted"
-    if asked in ("predicted", "true", "distribution"):
-        return asked
-    names = class_names or LINK_CLASSES
-    if asked.isascii() and asked.isdigit() and len(asked) < 6 and int(asked) < len(names):
-        return int(asked)
-    complain(f"class must be predicted, true, distribution or 0 to {len(names) - 1} (got “{shortened(asked)}”)")
-    return "predicted"
+    try:
+        return index_in(CLASS, asked, len(class_names or LINK_CLASSES), ("predicted", "true", "distribution"))
+    except Broken as broken:
+        complain(in_quotes(broken))
+        return "predicted"
 
 
 def label_from_query(names: Sequence[str], complain: Callable[[str], None]) -> int:
