@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FirstLook:
-    """`place` is a node, a graph or a pair of nodes, for the task of the data set's main model."""
+    """`target` is a node, a graph or a pair of nodes, for the task of the data set's main model."""
 
-    place: int | tuple[int, int]
+    target: int | tuple[int, int]
     unit: str = "nodes"
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from explainer_core import Card, ExplainConfig, Explanation
+from explainer_core import DEFAULT_METHOD, METHODS, Card, ExplainConfig, Explanation
+from explainer_core.checks import Broken, index_in, one_of, some_of
 from explainer_core.config import AUTO
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
@@ -13,12 +14,13 @@ __all__ = [
     "CARRIES",
     "DEFAULT",
     "LINK_CLASSES",
-    "MASK",
+    "MAIN_METHOD",
+    "MASK_METHOD",
     "MOSTLY",
     "NOT_ENOUGH",
     "PAPER",
-    "VERIFIED",
     "Agreement",
+    "Broken",
     "Card",
     "ExplainConfig",
     "Explanation",
@@ -28,24 +30,35 @@ __all__ = [
     "TargetFacts",
     "Trust",
     "Verdict",
+    "index_in",
+    "is_mask",
+    "one_of",
+    "some_of",
 ]
 
 LINK_CLASSES = ("not joined", "joined")
-VERIFIED, MASK = "verified", "gnnexplainer"  # the methods the main picture can show
+# The methods the main picture can show: the core's own choice, and the mask alone that it starts from.
+MAIN_METHOD = DEFAULT_METHOD
+MASK_METHOD = next(name for name, method in METHODS.items() if method.mask and not method.verifies)
 PAPER = "paper"  # the mask with the settings of the paper, as a method beside the others
+
+
+def is_mask(explanation: Explanation) -> bool:
+    """Whether its subgraph is the heaviest part of a mask, and was not searched for by asking the network."""
+    return not METHODS[explanation.method].verifies
 
 
 @dataclass(frozen=True)
 class Request:
-    """One prediction to explain. `place` is a node, a graph, a pair of nodes, or a SMILES, as `kind` says."""
+    """One prediction to explain. `target` is a node, a graph, a pair of nodes, or a SMILES, as `kind` says."""
 
     dataset: str
     model: str
     kind: str  # node, graph, link or smiles
-    place: int | tuple[int, int] | str
+    target: int | tuple[int, int] | str
     target_class: int | str = "predicted"  # or "true", "distribution", or a class number
     config: ExplainConfig = field(default_factory=ExplainConfig)
-    method: str = VERIFIED  # what the main picture shows
+    method: str = MAIN_METHOD  # what the main picture shows
 
 
 @dataclass(frozen=True)

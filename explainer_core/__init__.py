@@ -11,7 +11,8 @@ from explainer_core.explanation.trust import trust
 from explainer_core.explanation.verdict import Verdict
 from explainer_core.extras import MissingExtra
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.methods import METHODS
+from explainer_core.methods import DEFAULT_METHOD, METHODS
+from explainer_core.methods.method import Method
 from explainer_core.models import ModelSpec
 from explainer_core.prototypes.prototype import Prototype
 from explainer_core.prototypes.request import prototype
@@ -23,6 +24,7 @@ from explainer_core.zoo.training import TrainConfig, train
 
 __all__ = [
     "DATASETS",
+    "DEFAULT_METHOD",
     "METHODS",
     "Card",
     "DataUnavailable",
@@ -33,6 +35,7 @@ __all__ = [
     "GraphSet",
     "LearningStep",
     "Link",
+    "Method",
     "MissingExtra",
     "ModelSpec",
     "Node",

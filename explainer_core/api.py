@@ -19,17 +19,15 @@ from explainer_core.explanation.metrics import agreement
 from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.trust import STARTS, Agreement
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.methods import METHODS
-from explainer_core.methods.gnnexplainer import Step, gnnexplainer_steps
+from explainer_core.methods import DEFAULT_METHOD, METHODS, method_named
+from explainer_core.methods.method import Method
+from explainer_core.methods.objective import Step
 from explainer_core.models.frozen import still
 from explainer_core.targets import TASKS, Target
 
 Progress = Callable[[int, int], None]  # targets done, targets in all; may raise to stop
 BATCH_EDGES = 50_000  # edges, over all seeds, that are learnt together; 3,000 and 20,000 took 2.7 and 1.4 times as long
 SNAPSHOTS = 30  # how many states of the mask a single explanation keeps to replay
-SEEDED = ("verified", "gnnexplainer", "random")  # the methods in which chance plays a part
-STEPWISE = ("verified", "gnnexplainer")  # those that learn in steps
-DEFAULT_METHOD = "verified"
 
 
 def explain(
@@ -44,10 +42,10 @@ def explain(
     """Why the model predicts what it does for one target.
 
     `target_class` is "predicted" (why this), a class number (what speaks for that one), or "distribution"
-    (the whole prediction). For "attention" the model is the data set's GAT.
+    (the whole prediction). A method that needs attention explains a network that pays it: the data set's GAT.
     """
     config = ExplainConfig() if config is None else config
-    if method not in STEPWISE:
+    if not method_named(method).learns_in_steps:
         return explain_many(model, data, [target], config, method, target_class=target_class)[0]
     every = _snapshot_distance(config)  # what lies between is not looked at
     steps = explain_steps(model, data, target, config, method, target_class=target_class, every=every)
@@ -74,8 +72,9 @@ def explain_many(
             advance = partial(_advance, bar)
             return explain_many(model, data, targets, config, method, target_class=target_class, progress=advance)
     config = ExplainConfig() if config is None else config
-    _check_request(model, data, targets, method)
-    model, seeds = still(model), config.seeds if method in SEEDED else 1
+    described = method_named(method)
+    _check_request(model, data, targets, described)
+    model, seeds = still(model), config.seeds if described.stochastic else 1
     found: list[Explanation] = []
     for piece, computation in computations(
         data,
@@ -86,8 +85,8 @@ def explain_many(
         budget=max(1, BATCH_EDGES // seeds),
     ):
         with one_thread():
-            case = Case.make(model, data, piece, computation, config, method, target_class)
-            found += case.finished(METHODS[method](case.problem.repeated(seeds)), seeds)
+            case = Case.make(model, data, piece, computation, config, described, target_class)
+            found += case.finished(described(case.problem.repeated(seeds)), seeds)
         if progress:
             progress(len(found), len(targets))
     return found
@@ -134,27 +133,29 @@ def explain_steps(
     if every < 1:
         raise ValueError(f"every must be at least 1 (got {every})")
     config = ExplainConfig() if config is None else config
-    if method not in STEPWISE:
-        raise ValueError(f"a method that learns in steps is one of {', '.join(STEPWISE)} (got {method!r}); use explain")
-    _check_request(model, data, [target], method)
-    model = still(model)
+    described = method_named(method)
+    if not described.learns_in_steps:
+        stepwise = ", ".join(name for name, each in METHODS.items() if each.learns_in_steps)
+        raise ValueError(f"a method that learns in steps is one of {stepwise} (got {method!r}); use explain")
+    _check_request(model, data, [target], described)
+    model, seeds = still(model), config.seeds if described.stochastic else 1
     with one_thread():
         computation = computation_of(data, [target], model.num_layers, max_edges=config.max_edges, seed=config.seed)
-        case = Case.make(model, data, [target], computation, config, method, target_class)
+        case = Case.make(model, data, [target], computation, config, described, target_class)
     history: list[dict[str, Tensor]] = []
     snapshots: list[tuple[int, Tensor]] = []
     distance = _snapshot_distance(config)
-    for step in _on_one_thread(gnnexplainer_steps(case.problem.repeated(config.seeds), every)):
+    for step in _on_one_thread(described.steps(case.problem.repeated(seeds), every)):
         history.extend(step.terms)
         if step.number == 1 or step.number % distance == 0 or step.last:
             snapshots.append((step.number, step.weights.edge))
 
         @one_thread()
         def explanation(weights=step.weights, until=step.number) -> Explanation:
-            return case.finished(weights, config.seeds, _curves(history[:until]), case.frames(snapshots, until))[0]
+            return case.finished(weights, seeds, _curves(history[:until]), case.frames(snapshots, until, seeds))[0]
 
         def edge_weight(weights=step.weights) -> np.ndarray:
-            return case.in_order(weights.edge)
+            return case.in_order(weights.edge, seeds)
 
         yield LearningStep(step.number, explanation, step.terms[-1], edge_weight)
 
@@ -179,9 +180,7 @@ def _curves(history: list[dict[str, Tensor]]) -> dict[str, list[float]]:
     return {name: torch.stack([terms[name] for terms in history]).mean(1).tolist() for name in names}
 
 
-def _check_request(model: nn.Module, data: Graph | GraphSet, targets: Sequence[Target], method: str) -> None:
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)} (got {method!r})")
+def _check_request(model: nn.Module, data: Graph | GraphSet, targets: Sequence[Target], method: Method) -> None:
     check_targets(data, targets)
     spec = model.spec
     for target in targets[:1]:  # they are all of one kind
@@ -191,8 +190,8 @@ def _check_request(model: nn.Module, data: Graph | GraphSet, targets: Sequence[T
             )
     if data.num_features != spec.in_features:
         raise ValueError(f"the model reads {spec.in_features} features a node (got data with {data.num_features})")
-    if method == "attention" and spec.kind != "gat":
-        raise ValueError(f"attention needs a gat model (got {spec.kind!r}); load the data set's gat")
+    if method.needs_attention and spec.kind != "gat":
+        raise ValueError(f"{method.name} needs a gat model (got {spec.kind!r}); load the data set's gat")
 
 
 def agreement_over_starts(

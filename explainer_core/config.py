@@ -1,8 +1,9 @@
 """Every knob of the explainer: its default, its range and its one-line help, in one place."""
 
-import math
 from dataclasses import Field, asdict, dataclass, field, fields
 from typing import Any
+
+from explainer_core import checks
 
 AUTO = "auto"  # K_M: the smallest size that is nearly as good as any
 
@@ -119,19 +120,7 @@ def check_setting(setting: Field, value) -> None:
     """Raises ValueError unless the value is of the knob's type and in its range."""
     name, rule = setting.name, setting.metadata
     if rule["choices"] is not None:
-        if value not in rule["choices"]:
-            raise ValueError(f"{name} must be one of {', '.join(rule['choices'])} (got {value!r})")
+        checks.one_of(name, value, rule["choices"])
         return
-    if rule["auto"] and value == AUTO:
-        return
-    kind = int if rule["auto"] else type(setting.default)
-    right_type = isinstance(value, (int, float) if kind is float else kind) and (
-        kind is bool or not isinstance(value, bool)
-    )
-    if not right_type or (isinstance(value, float) and not math.isfinite(value)):
-        wanted = {float: "a number", int: "an int", bool: "a bool"}[kind] + (" or 'auto'" if rule["auto"] else "")
-        raise ValueError(f"{name} must be {wanted} (got {value!r})")
-    if rule["low"] is not None and not rule["low"] <= value <= rule["high"]:
-        low, high = (f"{end:g}" if kind is float else f"{end:,}" for end in (rule["low"], rule["high"]))
-        word = " or 'auto'" if rule["auto"] else ""
-        raise ValueError(f"{name} must be {low} to {high}{word} (got {value!r})")
+    kind, word = (int, AUTO) if rule["auto"] else (type(setting.default), None)
+    checks.setting(name, value, kind, rule["low"], rule["high"], word)

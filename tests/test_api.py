@@ -94,7 +94,7 @@ def test_the_target_that_has_no_numbers_is_named():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_nothing_asked_is_nothing_answered(method):
-    model = network("gat") if method == "attention" else NODE
+    model = network("gat") if METHODS[method].needs_attention else NODE
     assert explain_many(model, GRAPH, [], QUICK, method) == []
 
 
@@ -169,9 +169,9 @@ def test_a_sampled_neighbourhood_says_so():
 def test_only_a_method_of_chance_has_a_spread_over_seeds():
     several = ExplainConfig(steps=5, seeds=3)
     for method in METHODS:
-        model = network("gat") if method == "attention" else NODE
+        model = network("gat") if METHODS[method].needs_attention else NODE
         found = explain(model, GRAPH, Node(0), several, method)
-        assert (found.edge_spread is not None) == (method in ("verified", "gnnexplainer", "random"))
+        assert (found.edge_spread is not None) == METHODS[method].stochastic
         assert explain(model, GRAPH, Node(0), QUICK, method).edge_spread is None
 
 

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NAMELESS = {"utils", "common", "helpers", "misc"}
 # A module may import from its own room and from rooms in earlier lines, never from another room in its own line.
 CORE = (
-    {"version", "extras"},
+    {"version", "extras", "checks"},
     {"device", "config", "targets", "hashing"},
     {"graph"},
     {"datasets", "models"},

@@ -32,14 +32,14 @@ def show() -> None:
 
 def choose_dataset(infos: dict[str, services.DatasetInfo]) -> services.DatasetInfo:
     names = list(infos)
-    missing = state.dataset_from_address(names)
+    missing = state.dataset_from_query(names)
     name = st.pills(
         "Data set",
         names,
         required=True,
         format_func=lambda name: infos[name].title,
         key=state.DATASET,
-        on_change=state.dataset_to_address,
+        on_change=state.dataset_to_query,
     )
     if missing is not None:
         asked = for_markdown(shortened(missing))

@@ -9,11 +9,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
 from dashboard.view import explanation_text, model_text
+from dashboard.view.picture import Panel
 from dashboard.view.plain_text import sentence
 from dashboard.widgets import controls, verdict
-from dashboard.widgets.answers import find_answers, show_others, show_why
+from dashboard.widgets.answers import draw_why_again, main_panel, panels_beside, show_others, show_why
 from dashboard.widgets.export import Shown, export_button, share_button
-from dashboard.widgets.live_run import learn_in_sight
+from dashboard.widgets.live_run import explain_in_sight
 from dashboard.widgets.missing import card_or_reason
 from dashboard.widgets.network import ROW
 from dashboard.widgets.surroundings import show_surroundings
@@ -40,99 +41,91 @@ def show() -> None:
 def explain(info: services.DatasetInfo, card: services.Card, complaints: list[str]) -> None:
     """The page from top to bottom, once data and model are there."""
     with st.sidebar:
-        kind, place = controls.choose_target(card, complaints.append)
-    if kind == "smiles" and (problem := services.problem_with(place)):
+        kind, target = controls.choose_target(card, complaints.append)
+    if kind == "smiles" and (problem := services.problem_with(target)):
         st.error(sentence(problem))
-        kind, place = state.usual_target(card)  # something to look at, and the way back to it
-    choice, size_place = choose(services.Request(card.dataset, card.model, kind, place), complaints)
+        kind, target = state.usual_target(card)  # something to look at, and the way back to it
+    choice, size_slot = choose(services.Request(card.dataset, card.model, kind, target), card, complaints)
     controls.show_complaints(complaints)
-    request = choice.request
-    facts = services.target_facts(request)
-    title = f"{info.title} · {model_text.model_title(card)} · {facts.name}"
+    question = services.ask(choice.request, choice.colour, everything=choice.everything)
+    title = f"{info.title} · {model_text.model_title(card)} · {question.facts.name}"
     heading, buttons = st.columns([5, 2], gap="small")
     with heading:
-        verdict.show_prediction(title, facts)
-    line = show_headline(request, facts)
-    drawing_ = services.drawn(request, choice.colour, everything=choice.everything)
+        verdict.show_prediction(title, question.facts)
+    known = services.known_answer(question)
+    line = show_headline(known)
     left, right = st.columns(2, gap="medium")
     with left:
-        show_surroundings(card, choice, drawing_)
-        below = st.container()
-    the_rest = cache(partial(show_the_rest, request))  # once, after the picture or when the picture takes long
+        show_surroundings(card, choice, question)
+        below = st.empty()
+    the_rest = cache(partial(show_the_rest, choice.request))  # once, after the picture or when the picture takes long
     with right:
         beside_switch = show_switch()
-        ready = learn_in_sight(request, drawing_, the_rest, beside_switch)
-        if not ready:
-            show_size(size_place, request, None)
+        answer = explain_in_sight(question, known, the_rest, beside_switch)
+        if answer is None:
+            show_size(size_slot, question, None)
             line.empty()
             return
-        agreement = services.agreement_of(request)
-        said = verdict.headline(request, facts, services.learnt(request).explanation)
-        line.markdown(verdict.in_markdown(said))
-        own = find_answers(request, drawing_, [request.method], agreement)[0]
-        show_why(card, request, facts, drawing_, own)
-        offer_replay(request, beside_switch)
+        line.markdown(verdict.in_markdown(verdict.headline(answer)))
+        show_why(card, answer)
+        set_replay(answer, beside_switch)
     # the picture stands before all that follows is worked out
-    show_size(size_place, request, own.explanation.size)
+    show_size(size_slot, question, answer.explanation.size)
     the_rest()
-    trust = services.trust_of(request)
-    remarks = verdict.remarks(facts, own.explanation, trust, agreement, len(own.panel.flips))
-    with below:
-        verdict.show_remarks(remarks)
-    others = find_answers(request, drawing_, choice.methods)
-    show_others(card, choice, drawing_, [other.panel for other in others])
-    verdict.show_class_beside(request, facts, own.explanation)
-    explanations = [(answer.method, answer.explanation) for answer in (own, *others)]
-    show_features_and_trust(request, facts, explanations, trust, own.explanation.size)
-    shown = Shown(
-        title=title,
-        sentences=tuple(explanation_text.sentences(facts, [remark.text for remark in (said, *remarks)])),
-        picture=drawing_.picture,
-        panels=(own.panel, *(other.panel for other in others)),
-        size=own.explanation.size,
-        features=verdict.strongest_features(request, explanations),
-    )
+    show_remarks(below, answer)
+    others = answer.beside(choice.methods)
+    panels = panels_beside(question.drawing, others)
+    show_others(card, question, panels)
+    verdict.show_class_beside(answer)
+    explanations = [(each.method, each.explanation) for each in (answer.own, *others)]
+    show_features_and_trust(answer, explanations)
     with buttons, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
         share_button(choice)
-        export_button(choice, shown)
-    show_agreement_later(request)
+        export_button(choice, answer, partial(shown_now, title, answer, panels, explanations))
+    try_other_starts(answer, below)
 
 
-def choose(request: services.Request, complaints: list[str]) -> tuple[state.Choice, DeltaGenerator]:
-    """What the rest of the sidebar and the address say of it, and the place for K_M, whose slider stands at a size that
-    is only known with the explanation."""
+def choose(
+    request: services.Request, card: services.Card, complaints: list[str]
+) -> tuple[state.Choice, DeltaGenerator]:
+    """What the rest of the sidebar and the query parameters say of it, and the slot for K_M, whose slider stands at a size
+    that is only known with the explanation."""
     with st.sidebar:
-        class_names = services.target_facts(request).class_names
+        class_names = services.LINK_CLASSES if card.task == "link" else services.class_names(card.dataset)
         target_class = controls.choose_class(class_names, complaints.append)
-        config = state.config_from_address(request.dataset, complaints.append)
-        size_place = st.container()
+        config = state.config_from_query(request.dataset, complaints.append)
+        size_slot = st.container()
         controls.choose_features_kept(request, config)
-    method = state.method_from_address(complaints.append)
+    method = state.method_from_query(complaints.append)
     request = replace(request, target_class=target_class, config=config, method=method)
     choice = state.Choice(
         request=request,
-        methods=state.methods_from_address(services.methods_for(request), complaints.append),
+        methods=state.methods_from_query(services.methods_for(request), complaints.append),
         colour=state.one_of(state.COLOUR, tuple(services.COLOURS), "predicted", complaints.append),
         view=state.one_of(state.VIEW, state.VIEWS, state.VIEWS[0], complaints.append),
         layout=state.one_of(state.LAYOUT, state.LAYOUTS, state.LAYOUTS[0], complaints.append),
-        everything=state.address(state.EVERYTHING) == "True",
+        everything=state.query_param(state.EVERYTHING) == "True",
     )
-    return choice, size_place
+    return choice, size_slot
 
 
-def show_size(place: DeltaGenerator, request: services.Request, found: int | None) -> None:
-    config = request.config
-    with place:
-        controls.choose_size(config.k_m, services.size_of(request)[config.k_m_unit], found)
+def show_size(slot: DeltaGenerator, question: services.Question, found: int | None) -> None:
+    config = question.request.config
+    with slot:
+        controls.choose_size(config.k_m, question.size[config.k_m_unit], found)
 
 
-def show_headline(request: services.Request, facts: services.TargetFacts) -> DeltaGenerator:
+def show_headline(known: services.Answer | None) -> DeltaGenerator:
     """The line for the verdict. It has something to say from the start, so that nothing below it moves."""
     with st.container(key="headline"):
-        if services.is_learnt(request):
-            known = verdict.headline(request, facts, services.learnt(request).explanation)
-            return st.markdown(verdict.in_markdown(known))
+        if known is not None:
+            return st.markdown(verdict.in_markdown(verdict.headline(known)))
         return st.markdown(":gray[:material/hourglass_empty:] Looking for the part that carries the prediction …")
+
+
+def show_remarks(slot: DeltaGenerator, answer: services.Answer) -> None:
+    with slot.container():
+        verdict.show_remarks(verdict.remarks(answer))
 
 
 def show_the_rest(request: services.Request) -> None:
@@ -148,7 +141,7 @@ def show_switch() -> DeltaGenerator:
             list(state.SHOWN_AS),
             format_func=str.capitalize,
             key=state.SHOWN,
-            on_change=state.taken,
+            on_change=state.on_change,
             args=(state.SHOWN,),
             required=True,
             label_visibility="collapsed",
@@ -156,46 +149,58 @@ def show_switch() -> DeltaGenerator:
         return st.empty()
 
 
-def offer_replay(request: services.Request, place: DeltaGenerator) -> None:
+def set_replay(answer: services.Answer, slot: DeltaGenerator) -> None:
     """The way from the verified picture to the mask it started from, which can be replayed."""
-    if request.method == services.VERIFIED:
-        place.button(
-            "Watch it being learnt",
-            key="watch",
-            icon=":material/play_circle:",
-            type="tertiary",
-            on_click=state.write,
-            args=(state.SHOWN, "mask"),
-        )
-    else:
-        place.empty()
+    if services.is_mask(answer.explanation):
+        slot.empty()
+        return
+    slot.button(
+        "Watch it being learnt",
+        key="watch",
+        icon=":material/play_circle:",
+        type="tertiary",
+        on_click=state.set_query_param,
+        args=(state.SHOWN, "mask"),
+    )
 
 
-def show_features_and_trust(
-    request: services.Request,
-    facts: services.TargetFacts,
-    explanations: verdict.Explanations,
-    trust: services.Trust,
-    size: int,
-) -> None:
+def show_features_and_trust(answer: services.Answer, explanations: verdict.Explanations) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.subheader("Features the prediction rests on")
-        verdict.show_features(request, explanations)
+        verdict.show_features(answer.question, explanations)
     with right:
         st.subheader("How much is enough?")
-        verdict.show_sizes(facts, trust, size, request.kind)
+        verdict.show_sizes(answer)
 
 
-def show_agreement_later(request: services.Request) -> None:
-    """Tries the other starts once the picture stands, then draws again with what they say."""
-    if services.agreement_of(request) is not None:
+def shown_now(
+    title: str, answer: services.Answer, panels: tuple[Panel, ...], explanations: verdict.Explanations
+) -> Shown:
+    """What the page shows by now, with what other starts say if they were tried."""
+    found = (verdict.headline(answer), *verdict.remarks(answer))
+    return Shown(
+        title=title,
+        sentences=tuple(explanation_text.sentences(answer.facts, [remark.text for remark in found])),
+        picture=answer.question.drawing.picture,
+        panels=(main_panel(answer), *panels),
+        size=answer.explanation.size,
+        features=verdict.strongest_features(answer.question, explanations),
+    )
+
+
+def try_other_starts(answer: services.Answer, remarks: DeltaGenerator) -> None:
+    """Tries the other starts once the page stands, then says what they say; the page is not run again for it."""
+    if answer.agreement is not None:
         return
     quiet = st.empty()
-    for done, total in services.try_starts(request):
+    for done, total in services.try_starts(answer.request):
         # a word to the page, so that any touch ends the run
         quiet.caption(f"Trying other starts: {done} of {total} …")
-    st.rerun()
+    quiet.empty()
+    show_remarks(remarks, answer)
+    if main_panel(answer).flips:
+        draw_why_again(answer)
 
 
 show()

@@ -15,7 +15,7 @@ from dashboard.widgets.missing import card_or_reason
 
 PAGE = "prototypes"
 TALL = 420
-BREATH = 0.5  # seconds between two pictures of a prototype that grows
+TICK = 0.5  # seconds between two pictures of a prototype that grows
 FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)
 
 
@@ -41,26 +41,26 @@ def choose_class(card: services.Card, complaints: list[str]) -> services.ClassRe
     """Which class, from how many members, and how large."""
     names = services.class_names(card.dataset) or services.LINK_CLASSES
     default = state.default_config(card.dataset)
-    label = state.label_from_address(names, complaints.append)
+    label = state.label_from_query(names, complaints.append)
     st.selectbox(
         "Class",
         range(len(names)),
         format_func=names.__getitem__,
         key=state.LABEL,
-        on_change=state.taken,
+        on_change=state.on_change,
         args=(state.LABEL,),
     )
-    instances = state.instances_from_address(complaints.append)
+    instances = state.instances_from_query(complaints.append)
     st.slider(
         "Members beside the reference",
         1,
         state.MOST_INSTANCES,
         key=state.INSTANCES,
-        on_change=state.taken,
+        on_change=state.on_change,
         args=(state.INSTANCES,),
         help="How many explanations are aligned with that of the most typical member.",
     )
-    config = state.config_from_address(card.dataset, complaints.append)
+    config = state.config_from_query(card.dataset, complaints.append)
     controls.choose_size(config.k_m, None, None)
     controls.knob("k_m_unit", config, default)
     return services.ClassRequest(card.dataset, card.model, label, instances, config)
@@ -108,7 +108,7 @@ def grown(request: services.ClassRequest) -> services.Prototype | None:
         nonlocal shown_at
         now = f"{done} of {total} members explained and aligned" if done < total else "Looking for what they share"
         bar.progress(done / total, text=now)
-        if done < total and time.monotonic() - shown_at > BREATH:
+        if done < total and time.monotonic() - shown_at > TICK:
             dark = st.context.theme.type == "dark"
             picture.image(svg.svg(*services.prototype_picture(request, so_far()), dark=dark, title=False, height=360))
             shown_at = time.monotonic()
@@ -161,7 +161,7 @@ def show_members(request: services.ClassRequest, prototype: services.Prototype) 
     with st.container(height=TALL + 60, border=False):
         clicked = gallery_view("members", cards)
     if clicked is not None and clicked < len(cards):
-        st.switch_page("screens/explain.py", query_params=services.member_address(request, prototype, clicked))
+        st.switch_page("screens/explain.py", query_params=services.member_query_params(request, prototype, clicked))
 
 
 def show_all_classes(request: services.ClassRequest, names: tuple[str, ...]) -> None:

@@ -1,59 +1,138 @@
-"""A cache of our own: bounded, shared by all visitors, and each thing made once even if two ask at the same time."""
+"""Bounded caches shared by all visitors: what twenty ask for at the same time is worked out once, and all are cleared in one call."""
 
+import sys
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+import weakref
+from collections.abc import Callable, Hashable, Iterable
+from concurrent.futures import Future
 from typing import Generic, TypeVar
 
+from cachetools import LRUCache
+
 Value = TypeVar("Value")
+MB = 2**20
+NUMBER = 32  # bytes of a Python number, about
+_CACHES: "weakref.WeakSet[Cache]" = weakref.WeakSet()
 
 
-class Shelf(Generic[Value]):
-    """Keeps the things asked for last. What is on it is shared: nobody may change it."""
+class Left(Exception):
+    """Whoever was working a value out has left; those who waited for it go on by themselves."""
 
-    def __init__(self, limit: int):
+
+class Cache(Generic[Value]):
+    """The values asked for last, at most so many and so many bytes of them. They are shared: nobody may change one."""
+
+    def __init__(self, limit: int, max_bytes: int = 64 * MB):
         self._limit = limit
-        self._things: OrderedDict[Hashable, Value] = OrderedDict()
-        self._making: dict[Hashable, threading.Lock] = {}
+        self._values: LRUCache = LRUCache(max_bytes, getsizeof=size_in_bytes)
+        self._pending: dict[Hashable, Future] = {}
         self._lock = threading.Lock()
+        _CACHES.add(self)
 
     def __len__(self) -> int:
-        return len(self._things)
+        return len(self._values)
 
-    def known(self) -> list[Hashable]:
-        """What is on it, the last asked for at the end."""
-        with self._lock:
-            return list(self._things)
+    @property
+    def size_in_bytes(self) -> int:
+        return int(self._values.currsize)
 
-    def find(self, key: Hashable) -> Value | None:
+    def all_keys(self) -> list[Hashable]:
+        """The keys, that of the last value made at the end."""
         with self._lock:
-            if key in self._things:
-                self._things.move_to_end(key)
-            return self._things.get(key)
+            return list(self._values)
 
-    def keep(self, key: Hashable, thing: Value) -> Value:
+    def get(self, key: Hashable) -> Value | None:
         with self._lock:
-            self._things[key] = thing
-            self._things.move_to_end(key)
-            while len(self._things) > self._limit:
-                self._things.popitem(last=False)
-        return thing
+            return self._values.get(key)
 
-    def find_or_make(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """What stands under the key; whoever comes second waits for the first instead of making it again."""
-        found = self.find(key)
-        if found is not None:
-            return found
+    def put(self, key: Hashable, value: Value) -> Value:
         with self._lock:
-            making = self._making.setdefault(key, threading.Lock())
+            self._put(key, value)
+        return value
+
+    def _put(self, key: Hashable, value: Value) -> None:
+        self._values.pop(key, None)
         try:
-            with making:
-                found = self.find(key)
-                return self.keep(key, make()) if found is None else found
-        finally:
+            self._values[key] = value
+        except ValueError:  # larger than the whole cache: whoever asked has it, nobody else will
+            return
+        while len(self._values) > self._limit:
+            self._values.popitem()
+
+    def get_or_create(self, key: Hashable, create: Callable[[], Value]) -> Value:
+        """The value of a key; whoever comes second waits for the first instead of working it out again.
+
+        An error reaches all who wait and is not kept. A visitor who leaves meanwhile ends their own run only.
+        """
+        while True:
             with self._lock:
-                self._making.pop(key, None)
+                if key in self._values:
+                    return self._values[key]
+                pending = self._pending.get(key)
+                mine = pending is None
+                if mine:
+                    pending = self._pending[key] = Future()
+            if mine:
+                return self._create(key, create, pending)
+            try:
+                return pending.result()
+            except Left:
+                continue
+
+    def _create(self, key: Hashable, create: Callable[[], Value], pending: Future) -> Value:
+        try:
+            value = create()
+        except BaseException as raised:
+            # Streamlit ends the run of a visitor who leaves by an exception that is no Exception
+            error = raised if isinstance(raised, Exception) else Left()
+            self._end(key, pending, lambda: pending.set_exception(error))
+            raise
+        self._end(key, pending, lambda: (self._put(key, value), pending.set_result(value)))
+        return value
+
+    def _end(self, key: Hashable, pending: Future, tell: Callable[[], object]) -> None:
+        with self._lock:
+            # after a clear the value is still given to those who wait for it, and still true
+            if self._pending.get(key) is pending:
+                del self._pending[key]
+            tell()
 
     def clear(self) -> None:
         with self._lock:
-            self._things.clear()
+            self._values.clear()
+
+
+def clear_caches() -> None:
+    """Forgets everything in every cache."""
+    for cache in list(_CACHES):
+        cache.clear()
+
+
+def size_in_bytes(value: object) -> int:
+    """About how much memory a value holds: arrays, tensors and networks with their numbers, all else with its parts."""
+    return _size(value, set())
+
+
+def _size(value: object, seen: set[int]) -> int:
+    if value is None or isinstance(value, bool | int | float):
+        return NUMBER
+    if id(value) in seen:
+        return 0
+    seen.add(id(value))
+    if isinstance(value, str | bytes):
+        return sys.getsizeof(value)
+    if isinstance(getattr(value, "nbytes", None), int):  # an array or a tensor
+        return value.nbytes
+    if callable(usage := getattr(value, "memory_usage", None)):  # a table
+        return int(usage(index=True, deep=True).sum())
+    if callable(tensors := getattr(value, "state_dict", None)):  # a network
+        return _sizes(tensors().values(), seen)
+    if isinstance(value, dict):
+        return sys.getsizeof(value) + _sizes(value.keys(), seen) + _sizes(value.values(), seen)
+    if isinstance(value, list | tuple | set | frozenset):
+        return sys.getsizeof(value) + _sizes(value, seen)
+    return sys.getsizeof(value) + (_size(vars(value), seen) if hasattr(value, "__dict__") else 0)
+
+
+def _sizes(values: Iterable[object], seen: set[int]) -> int:
+    return sum(_size(value, seen) for value in values)

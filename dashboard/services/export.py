@@ -2,21 +2,21 @@
 
 import networkx as nx
 
-from dashboard.schema import VERIFIED, Request
-from dashboard.services.explain import learnt
+from dashboard.schema import MAIN_METHOD, Request
+from dashboard.services.answer import Answer
 from dashboard.services.pictures import node_colours, plain_colours
 from dashboard.services.predict import asked_class, graph_of
 from explainer_core import ExplainConfig
 from explainer_core.explanation.interactive import to_pyvis
 
 
-def as_json(request: Request) -> str:
-    return learnt(request).explanation.to_json()
+def as_json(answer: Answer) -> str:
+    return answer.explanation.to_json()
 
 
-def as_csv(request: Request) -> str:
+def as_csv(answer: Answer) -> str:
     """Every directed edge with its names, its score and the mask behind it, heaviest first; `kept` marks G_S."""
-    explanation, graph = learnt(request).explanation, graph_of(request)
+    explanation, graph = answer.explanation, graph_of(answer.request)
     table = explanation.to_pandas()
     kept = set(explanation.subgraph().edges)
     table["source_name"] = [_cell(graph.node_name(node)) for node in table["source"].tolist()]
@@ -32,10 +32,10 @@ def _cell(text: str) -> str:
     return f"'{text}" if text.startswith(tuple("=+-@\t\r")) else text
 
 
-def as_graphml(request: Request) -> str:
+def as_graphml(answer: Answer) -> str:
     """The neighbourhood with names and weights, for Gephi, Cytoscape, yEd or networkx; `kept` marks G_S."""
-    graph = graph_of(request)
-    net = learnt(request).explanation.to_networkx()
+    graph = graph_of(answer.request)
+    net = answer.explanation.to_networkx()
     for node in net:
         net.nodes[node]["name"] = _xml_text(graph.node_name(node))
         if graph.labels is not None:
@@ -43,9 +43,9 @@ def as_graphml(request: Request) -> str:
     return "\n".join(nx.generate_graphml(net))
 
 
-def as_network(request: Request) -> str:
+def as_network(answer: Answer) -> str:
     """The neighbourhood as a page of its own, whose nodes can be dragged about; opens offline."""
-    explanation, graph = learnt(request).explanation, graph_of(request)
+    explanation, request, graph = answer.explanation, answer.request, graph_of(answer.request)
     nodes = explanation.nodes.tolist()
     if request.kind == "node":
         colours, _ = node_colours(request.dataset, request.model, nodes, "predicted")
@@ -66,15 +66,15 @@ def as_python(request: Request) -> str:
     settings = ", ".join(f"{name}={value!r}" for name, value in changed.items())
     data = f'xc.load_dataset("{request.dataset}")'
     target = {
-        "node": f"xc.Node({request.place})",
-        "graph": f"xc.WholeGraph({request.place})",
+        "node": f"xc.Node({request.target})",
+        "graph": f"xc.WholeGraph({request.target})",
         "smiles": "xc.WholeGraph()",
-        "link": f"xc.Link{request.place}",
+        "link": f"xc.Link{request.target}",
     }[request.kind]
     if request.kind == "smiles":
-        data = f"xc.molecule_from_smiles({request.place!r})"
+        data = f"xc.molecule_from_smiles({request.target!r})"
     asked = asked_class(request)
-    wanted = "" if request.method == VERIFIED else f', method="{request.method}"'
+    wanted = "" if request.method == MAIN_METHOD else f', method="{request.method}"'
     wanted += "" if asked == "predicted" else f", target_class={asked!r}"
     return "\n".join(
         [

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dashboard.schema import Request
-from dashboard.services.cache import Shelf
-from dashboard.services.predict import all_predictions, class_colours, graph_of, size_of, skeleton, subject
+from dashboard.services.cache import Cache
+from dashboard.services.predict import all_predictions, class_colours, computation_graph, graph_of, size_of, subject
 from dashboard.view.palette import ELEMENTS, QUIET, RIGHT, WRONG, shade
 from dashboard.view.picture import DOT, SQUARE, Panel, Picture
 from explainer_core import Explanation, Graph
@@ -27,8 +27,8 @@ COLOURS = {
     "confidence": "confidence",
 }
 
-_DRAWN: Shelf["Drawn"] = Shelf(48)
-_PLACES: Shelf[np.ndarray] = Shelf(48)
+_DRAWN: Cache["Drawn"] = Cache(48)
+_POSITIONS: Cache[np.ndarray] = Cache(48)
 
 
 @dataclass(frozen=True)
@@ -43,18 +43,18 @@ class Drawn:
 
 def drawn(request: Request, colour: str = "predicted", *, everything: bool = False) -> Drawn:
     """The neighbourhood as it is drawn in every panel; it depends on the target only, so nothing jumps."""
-    sampling = (request.config.max_edges, request.config.seed if skeleton(request).sampled else 0)
-    place = (request.dataset, request.model, request.kind, request.place, sampling, everything)
-    return _DRAWN.find_or_make((place, colour), lambda: _draw(request, colour, everything, place))
+    sampling = (request.config.max_edges, request.config.seed if computation_graph(request).sampled else 0)
+    place = (request.dataset, request.model, request.kind, request.target, sampling, everything)
+    return _DRAWN.get_or_create((place, colour), lambda: _draw(request, colour, everything, place))
 
 
 def _draw(request: Request, colour: str, everything: bool, place_key: tuple) -> Drawn:
-    bones, graph = skeleton(request), graph_of(request)
-    pairs = bones.undirected()[0]
-    limit = NEAR if bones.roots else WHOLE
-    nodes = _nodes_shown(bones, pairs, MOST if everything else limit)
+    computation, graph = computation_graph(request), graph_of(request)
+    pairs = computation.undirected()[0]
+    limit = NEAR if computation.roots else WHOLE
+    nodes = _nodes_shown(computation, pairs, MOST if everything else limit)
     shown = np.flatnonzero(np.isin(pairs, nodes).all(1))
-    truth = truth_and_scores(subject(request)[0], bones)[0][shown] if graph.edge_motif is not None else []
+    truth = truth_and_scores(subject(request)[0], computation)[0][shown] if graph.edge_motif is not None else []
     colours, shapes = _colours(request, graph, nodes, colour)
     picture = picture_of(
         graph,
@@ -63,7 +63,7 @@ def _draw(request: Request, colour: str, everything: bool, place_key: tuple) -> 
         colours=colours,
         shapes=shapes,
         tips=tuple("\n".join(_tip(request, graph, node)) for node in nodes),
-        roots=bones.roots,
+        roots=computation.roots,
         truth=tuple(np.flatnonzero(truth).tolist()),
         place_key=place_key,
     )
@@ -86,7 +86,7 @@ def picture_of(
     position = {node: i for i, node in enumerate(nodes)}
     edges = tuple((position[a], position[b]) for a, b in pairs.tolist())
     targets = tuple(position[node] for node in roots)
-    where = _PLACES.find_or_make(place_key, lambda: _places(graph, nodes, edges, targets))
+    where = _POSITIONS.get_or_create(place_key, lambda: _places(graph, nodes, edges, targets))
     return Picture(
         nodes=tuple(nodes),
         x=tuple(where[:, 0].round(1).tolist()),
@@ -103,15 +103,15 @@ def picture_of(
     )
 
 
-def _nodes_shown(bones: Explanation, pairs: np.ndarray, limit: int) -> list[int]:
+def _nodes_shown(computation: Explanation, pairs: np.ndarray, limit: int) -> list[int]:
     """The nearest nodes first; in a whole graph, where all are equally near, those with most neighbours."""
-    nodes = bones.nodes
-    if bones.edge_part.any():  # a link has two neighbourhoods, in which a node may turn up twice
-        order = np.argsort(bones.hop, kind="stable")
+    nodes = computation.nodes
+    if computation.edge_part.any():  # a link has two neighbourhoods, in which a node may turn up twice
+        order = np.argsort(computation.hop, kind="stable")
         nodes = np.array(list(dict.fromkeys(nodes[order].tolist())))
     if len(nodes) <= limit:
         return nodes.tolist()
-    if not bones.roots:
+    if not computation.roots:
         degree = np.bincount(pairs.ravel(), minlength=int(nodes.max()) + 1)
         nodes = nodes[np.argsort(-degree[nodes], kind="stable")]
     return nodes[:limit].tolist()
@@ -148,14 +148,14 @@ def plain_colours(graph: Graph, nodes: list[int]) -> tuple[str, ...]:
 
 def node_colours(dataset: str, model: str, ids: Sequence[int], colour: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Colours and shapes of nodes (or graphs) by class, prediction, right and wrong, or confidence."""
-    said = all_predictions(dataset, model)
+    predicted = all_predictions(dataset, model)
     ids = np.asarray(ids, dtype=int)
     if colour == "confidence":
-        return tuple(shade(value) for value in said.confidence[ids].tolist()), ()
-    if colour == "right" and said.truth is not None:
-        right = said.right[ids].tolist()
+        return tuple(shade(value) for value in predicted.confidence[ids].tolist()), ()
+    if colour == "right" and predicted.truth is not None:
+        right = predicted.right[ids].tolist()
         return tuple(RIGHT if each else WRONG for each in right), tuple(DOT if each else SQUARE for each in right)
-    known = said.truth if colour == "class" and said.truth is not None else said.predicted
+    known = predicted.truth if colour == "class" and predicted.truth is not None else predicted.predicted
     colours = class_colours(dataset)
     return tuple(colours[each] for each in known[ids].tolist()), ()
 
@@ -173,10 +173,10 @@ def _tip(request: Request, graph: Graph, node: int) -> list[str]:
 
 def prediction_lines(dataset: str, model: str, place: int, class_names: Sequence[str]) -> list[str]:
     """What is true of a node or graph, and what the network says."""
-    said = all_predictions(dataset, model)
-    predicted = int(said.predicted[place])
-    lines = [] if said.truth is None else [f"class: {class_names[int(said.truth[place])]}"]
-    return [*lines, f"predicted: {class_names[predicted]} ({100 * said.confidence[place]:.0f} %)"]
+    predicted = all_predictions(dataset, model)
+    label = int(predicted.predicted[place])
+    lines = [] if predicted.truth is None else [f"class: {class_names[int(predicted.truth[place])]}"]
+    return [*lines, f"predicted: {class_names[label]} ({100 * predicted.confidence[place]:.0f} %)"]
 
 
 def feature_line(graph: Graph, node: int, most: int = 4) -> str:
@@ -196,7 +196,7 @@ def weighed(
     title: str,
     terms: Mapping[str, str],
     lines: Sequence[str] = (),
-    flips: Sequence[tuple[int, int]] = (),
+    unstable: Sequence[tuple[int, int]] = (),
     replay: bool = False,
 ) -> Panel:
     """One method's panel: the weights on the drawing's edges, and its G_S. `terms` names the terms of the loss."""
@@ -215,15 +215,21 @@ def weighed(
         weights=_rounded(_scaled(scores)[drawing.shown]),
         kept=tuple(position[pair] for pair in kept.edges if pair in position),
         kept_nodes=tuple(place[node] for node in kept.nodes if node in place),
-        flips=tuple(position[pair] for pair in flips if pair in position),
+        flips=tuple(position[pair] for pair in unstable if pair in position),
         frames=tuple((step, _rounded(weights)) for step, weights in frames),
         curves={terms.get(term, term): tuple(values) for term, values in explanation.history.items()} if replay else {},
     )
 
 
-def mask_on(drawing: Drawn, bones: Explanation, edge_weight: np.ndarray) -> tuple[float, ...]:
+def count_drawn(drawing: Drawn, pairs: Sequence[tuple[int, int]]) -> int:
+    """How many of some pairs of nodes are edges of the drawing."""
+    nodes = drawing.picture.nodes
+    return len(set(pairs) & {tuple(sorted((nodes[a], nodes[b]))) for a, b in drawing.picture.edges})
+
+
+def mask_on(drawing: Drawn, computation: Explanation, edge_weight: np.ndarray) -> tuple[float, ...]:
     """A mask that is still being learnt, on the drawing's edges."""
-    return _rounded(_scaled(bones.undirected(edge_weight)[1])[drawing.shown])
+    return _rounded(_scaled(computation.undirected(edge_weight)[1])[drawing.shown])
 
 
 def _scaled(weights: np.ndarray) -> np.ndarray:
@@ -233,9 +239,3 @@ def _scaled(weights: np.ndarray) -> np.ndarray:
 
 def _rounded(values: np.ndarray) -> tuple[float, ...]:
     return tuple(np.clip(values, 0.0, 1.0).round(3).tolist())
-
-
-def clear() -> None:
-    """Forgets everything; tests start from nothing."""
-    _DRAWN.clear()
-    _PLACES.clear()

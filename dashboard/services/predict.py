@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import explainer_core as xc
 from dashboard.schema import LINK_CLASSES, Request, TargetFacts
-from dashboard.services.cache import Shelf
+from dashboard.services.cache import Cache
 from dashboard.view import palette
 from explainer_core import Card, ExplainConfig, Explanation, Graph, GraphSet
 from explainer_core.predictions import Predictions, predictions
@@ -12,42 +12,44 @@ from explainer_core.zoo.pretrained import find_card, load_weights
 
 SMILES_DATASETS = ("mutagenicity", "molecules")  # the networks read what molecule_from_smiles makes
 
-_DATA: Shelf[Graph | GraphSet] = Shelf(4)  # REDDIT-BINARY alone has a million edges
-_MODELS: Shelf = Shelf(32)
-_CARDS: Shelf[Card] = Shelf(64)
-_TYPED: Shelf[Graph] = Shelf(64)
-_SKELETONS: Shelf[Explanation] = Shelf(64)
-_COLOURS: Shelf[tuple[str, ...]] = Shelf(32)
-_PREDICTIONS: Shelf[Predictions] = Shelf(8)
+_DATA: Cache[Graph | GraphSet] = Cache(4)  # REDDIT-BINARY alone has a million edges
+_MODELS: Cache = Cache(32)
+_CARDS: Cache[Card] = Cache(64)
+_TYPED: Cache[Graph] = Cache(64)
+_COMPUTATIONS: Cache[Explanation] = Cache(64)
+_COLOURS: Cache[tuple[str, ...]] = Cache(32)
+_PREDICTIONS: Cache[Predictions] = Cache(8)
 
 
-def data(name: str) -> Graph | GraphSet:
-    return _DATA.find_or_make(name, lambda: xc.load_dataset(name))
+def load_data(name: str) -> Graph | GraphSet:
+    return _DATA.get_or_create(name, lambda: xc.load_dataset(name))
 
 
 def card_of(dataset: str, model: str) -> Card:
-    return _CARDS.find_or_make((dataset, model), lambda: find_card(dataset, model))
+    return _CARDS.get_or_create((dataset, model), lambda: find_card(dataset, model))
 
 
 def network(dataset: str, model: str):
     """The trained network. Shared by all visitors: masks are arguments of its forward pass, nothing is stored on it."""
-    return _MODELS.find_or_make((dataset, model), lambda: load_weights(card_of(dataset, model)))
+    return _MODELS.get_or_create((dataset, model), lambda: load_weights(card_of(dataset, model)))
 
 
 def all_predictions(dataset: str, model: str) -> Predictions:
     """What the network says of every node or graph of a data set."""
-    return _PREDICTIONS.find_or_make((dataset, model), lambda: predictions(network(dataset, model), data(dataset)))
+    return _PREDICTIONS.get_or_create(
+        (dataset, model), lambda: predictions(network(dataset, model), load_data(dataset))
+    )
 
 
 def subject(request: Request) -> tuple[Graph | GraphSet, xc.Node | xc.WholeGraph | xc.Link]:
     """The data and the target of a request; raises ValueError with one sentence for a SMILES that is no molecule."""
     if request.kind == "smiles":
-        text = request.place
-        return _TYPED.find_or_make(text, lambda: xc.molecule_from_smiles(text)), xc.WholeGraph()
-    whole = data(request.dataset)
+        text = request.target
+        return _TYPED.get_or_create(text, lambda: xc.molecule_from_smiles(text)), xc.WholeGraph()
+    data = load_data(request.dataset)
     if request.kind == "node":
-        return whole, xc.Node(request.place)
-    return whole, xc.Link(*request.place) if request.kind == "link" else xc.WholeGraph(request.place)
+        return data, xc.Node(request.target)
+    return data, xc.Link(*request.target) if request.kind == "link" else xc.WholeGraph(request.target)
 
 
 def problem_with(text: str) -> str:
@@ -60,18 +62,14 @@ def problem_with(text: str) -> str:
 
 
 def graph_of(request: Request) -> Graph:
-    whole, target = subject(request)
-    return whole[target.index] if isinstance(whole, GraphSet) else whole
+    data, target = subject(request)
+    return data[target.index] if isinstance(data, GraphSet) else data
 
 
 def size_of(request: Request) -> dict[str, int]:
     """How many nodes and undirected edges the target's computation graph has."""
-    bones = skeleton(request)
-    return {"nodes": len(set(bones.nodes.tolist())), "edges": len(bones.undirected()[0])}
-
-
-def feature_names(request: Request) -> tuple[str, ...]:
-    return tuple(subject(request)[0].feature_names)
+    computation = computation_graph(request)
+    return {"nodes": len(set(computation.nodes.tolist())), "edges": len(computation.undirected()[0])}
 
 
 def num_features(request: Request) -> int:
@@ -84,46 +82,46 @@ def features_vary(request: Request) -> bool:
 
 
 def class_names(dataset: str) -> tuple[str, ...]:
-    return tuple(data(dataset).class_names)
+    return tuple(load_data(dataset).class_names)
 
 
 def class_colours(dataset: str) -> tuple[str, ...]:
     """A colour for each class. A class none of whose nodes lies in a planted motif is the ground, and quiet."""
-    return _COLOURS.find_or_make(dataset, lambda: palette.class_colours(_ground(data(dataset))))
+    return _COLOURS.get_or_create(dataset, lambda: palette.class_colours(_ground(load_data(dataset))))
 
 
-def _ground(whole: Graph | GraphSet) -> list[bool]:
-    if isinstance(whole, GraphSet) or whole.node_motif is None or whole.labels is None:
-        return [False] * max(whole.num_classes, len(LINK_CLASSES))
-    planted = whole.labels[whole.node_motif >= 0].unique().tolist()
-    return [label not in planted for label in range(whole.num_classes)]
+def _ground(data: Graph | GraphSet) -> list[bool]:
+    if isinstance(data, GraphSet) or data.node_motif is None or data.labels is None:
+        return [False] * max(data.num_classes, len(LINK_CLASSES))
+    planted = data.labels[data.node_motif >= 0].unique().tolist()
+    return [label not in planted for label in range(data.num_classes)]
 
 
-def skeleton(request: Request) -> Explanation:
+def computation_graph(request: Request) -> Explanation:
     """The computation graph and the prediction, with nothing learnt: what can be drawn at once."""
     # what sampling depends on; one size is judged instead of all
     config = ExplainConfig(max_edges=request.config.max_edges, seed=request.config.seed, k_m=1)
     bare = replace(request, target_class="predicted", config=config, method="proximity")
 
     def make() -> Explanation:
-        whole, target = subject(bare)
-        return xc.explain(network(bare.dataset, bare.model), whole, target, bare.config, bare.method)
+        data, target = subject(bare)
+        return xc.explain(network(bare.dataset, bare.model), data, target, bare.config, bare.method)
 
-    return _SKELETONS.find_or_make(bare, make)
+    return _COMPUTATIONS.get_or_create(bare, make)
 
 
 def target_facts(request: Request) -> TargetFacts:
-    bones, whole = skeleton(request), subject(request)[0]
-    names = tuple(whole.class_names) if request.kind != "link" else LINK_CLASSES
+    computation, data = computation_graph(request), subject(request)[0]
+    names = tuple(data.class_names) if request.kind != "link" else LINK_CLASSES
     if request.kind == "smiles":
-        names = tuple(data("molecules").class_names)
+        names = tuple(load_data("molecules").class_names)
     facts = TargetFacts(
         name=target_name(request),
         class_names=names,
-        probabilities=bones.probabilities,
+        probabilities=computation.probabilities,
         colours=class_colours(request.dataset),
-        predicted=bones.predicted_class,
-        truth=_truth(request, whole),
+        predicted=computation.predicted_class,
+        truth=_truth(request, data),
         explained=None,
     )
     return replace(facts, explained=_explained(request.target_class, facts))
@@ -131,28 +129,30 @@ def target_facts(request: Request) -> TargetFacts:
 
 def asked_class(request: Request) -> int | str:
     """The class in the core's own terms: "true" becomes a number, or "predicted" where the truth is not known."""
-    facts = target_facts(request)
-    return facts.explained if request.target_class == "true" else request.target_class
+    if request.target_class != "true":
+        return request.target_class
+    truth = _truth(request, subject(request)[0])
+    return computation_graph(request).predicted_class if truth is None else truth
 
 
 def target_name(request: Request) -> str:
     if request.kind == "smiles":
-        return request.place
-    whole = data(request.dataset)
+        return request.target
+    data = load_data(request.dataset)
     if request.kind == "node":
-        named = f"node {request.place}"
-        return f"{named}, {whole.node_name(request.place)}" if whole.node_names else named
+        named = f"node {request.target}"
+        return f"{named}, {data.node_name(request.target)}" if data.node_names else named
     if request.kind == "link":
-        return " and ".join(whole.node_name(end) if whole.node_names else f"node {end}" for end in request.place)
-    return whole.graph_name(request.place) if whole.graph_names else f"graph {request.place}"
+        return " and ".join(data.node_name(end) if data.node_names else f"node {end}" for end in request.target)
+    return data.graph_name(request.target) if data.graph_names else f"graph {request.target}"
 
 
-def _truth(request: Request, whole: Graph | GraphSet) -> int | None:
+def _truth(request: Request, data: Graph | GraphSet) -> int | None:
     if request.kind == "link":
-        return int(_is_joined(whole, *request.place))
-    if request.kind == "smiles" or whole.labels is None:
+        return int(_is_joined(data, *request.target))
+    if request.kind == "smiles" or data.labels is None:
         return None
-    return int(whole.labels[request.place])
+    return int(data.labels[request.target])
 
 
 def _is_joined(graph: Graph, one: int, other: int) -> bool:

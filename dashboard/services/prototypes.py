@@ -8,8 +8,8 @@ import numpy as np
 import explainer_core as xc
 from dashboard.schema import Request
 from dashboard.services.browse import links
-from dashboard.services.cache import Shelf
-from dashboard.services.predict import all_predictions, class_colours, data, network, target_name
+from dashboard.services.cache import Cache
+from dashboard.services.predict import all_predictions, class_colours, load_data, network, target_name
 from dashboard.view.palette import ELEMENTS, QUIET
 from dashboard.view.picture import Panel, Picture, Thumbnail
 from dashboard.view.svg import thumbnail
@@ -21,7 +21,7 @@ from explainer_core.prototypes.joining import compare
 LEAST_AGREEMENT = 0.15  # edges that fewer members have are not drawn
 STRAY = 32.0  # pixels between a node without a role and the node it hangs on
 
-_PROTOTYPES: Shelf[Prototype] = Shelf(32)
+_PROTOTYPES: Cache[Prototype] = Cache(32)
 Progress = Callable[[int, int, Callable[[], Prototype]], None]
 
 
@@ -35,30 +35,30 @@ class ClassRequest:
     instances: int
     config: ExplainConfig
 
-    def one(self, place: int | tuple[int, int]) -> Request:
+    def one(self, target: int | tuple[int, int]) -> Request:
         """The request for a single member."""
         kind = network(self.dataset, self.model).spec.task
-        return Request(self.dataset, self.model, kind, place, "predicted", self.config)
+        return Request(self.dataset, self.model, kind, target, "predicted", self.config)
 
 
 def found_prototype(request: ClassRequest) -> Prototype | None:
-    return _PROTOTYPES.find(request)
+    return _PROTOTYPES.get(request)
 
 
 def make_prototype(request: ClassRequest, progress: Progress) -> Prototype:
     """Explains and aligns the members; `progress` may raise to stop. Raises ValueError for a class without members."""
-    model, whole = network(request.dataset, request.model), data(request.dataset)
+    model, data = network(request.dataset, request.model), load_data(request.dataset)
     targets = _links_of_class(request) if model.spec.task == "link" else None
     made = xc.prototype(
         model,
-        whole,
+        data,
         request.label,
         instances=request.instances,
         targets=targets,
         config=request.config,
         progress=progress,
     )
-    return _PROTOTYPES.keep(request, made)
+    return _PROTOTYPES.put(request, made)
 
 
 def _links_of_class(request: ClassRequest) -> list[xc.Link]:
@@ -73,8 +73,8 @@ def _links_of_class(request: ClassRequest) -> list[xc.Link]:
 def prototype_of_class(request: Request, label: int) -> Prototype | None:
     """A prototype of the class that somebody has made already, to lay beside one of its members."""
     kept = [
-        _PROTOTYPES.find(asked)
-        for asked in _PROTOTYPES.known()
+        _PROTOTYPES.get(asked)
+        for asked in _PROTOTYPES.all_keys()
         if (asked.dataset, asked.model, asked.label) == (request.dataset, request.model, label)
     ]
     return kept[-1] if kept else None
@@ -85,7 +85,7 @@ def beside_prototype(prototype: Prototype, request: Request, explanation: Explan
 
     Of what is drawn, G_S and the prototype's cut; the alignment itself looks at more.
     """
-    member = compare(prototype, explanation, data(request.dataset))
+    member = compare(prototype, explanation, load_data(request.dataset))
     role = {node: i for i, node in enumerate(member.nodes) if node is not None}
     kept = [tuple(sorted((role.get(a, -1 - a), role.get(b, -1 - b)))) for a, b in explanation.subgraph().edges]
     here, there = set(kept), set(prototype.cut().edges)
@@ -98,8 +98,8 @@ def with_label(request: ClassRequest, label: int) -> ClassRequest:
 
 def prototype_features(request: ClassRequest, prototype: Prototype) -> tuple[str, ...]:
     """The names of the features that matter most to the class; none where all nodes have the same."""
-    whole = data(request.dataset)
-    return tuple(whole.feature_names[i] for i in prototype.top_features(3)) if whole.features_vary else ()
+    data = load_data(request.dataset)
+    return tuple(data.feature_names[i] for i in prototype.top_features(3)) if data.features_vary else ()
 
 
 # Drawing
@@ -159,8 +159,8 @@ def prototype_picture(request: ClassRequest, prototype: Prototype) -> tuple[Pict
 
 
 def _molecules(request: ClassRequest) -> bool:
-    whole = data(request.dataset)
-    return isinstance(whole, GraphSet) and is_molecule(whole[0])
+    data = load_data(request.dataset)
+    return isinstance(data, GraphSet) and is_molecule(data[0])
 
 
 def _role_looks(request: ClassRequest, prototype: Prototype, role: int) -> tuple[str, str]:
@@ -169,13 +169,13 @@ def _role_looks(request: ClassRequest, prototype: Prototype, role: int) -> tuple
     if not graphs:
         return QUIET, ""
     if _molecules(request):
-        elements = [data(request.dataset)[member.target.index].node_name(node) for member, node in graphs]
+        elements = [load_data(request.dataset)[member.target.index].node_name(node) for member, node in graphs]
         element = max(set(elements), key=elements.count)
         return ELEMENTS.get(element, QUIET), element
-    if isinstance(data(request.dataset), Graph) and network(request.dataset, request.model).spec.task == "node":
-        said = all_predictions(request.dataset, request.model).predicted[[node for _, node in graphs]].tolist()
-        label = max(set(said), key=said.count)
-        return class_colours(request.dataset)[label], data(request.dataset).class_names[label]
+    if isinstance(load_data(request.dataset), Graph) and network(request.dataset, request.model).spec.task == "node":
+        predicted = all_predictions(request.dataset, request.model).predicted[[node for _, node in graphs]].tolist()
+        label = max(set(predicted), key=predicted.count)
+        return class_colours(request.dataset)[label], load_data(request.dataset).class_names[label]
     return QUIET, ""
 
 
@@ -190,18 +190,18 @@ def member_cards(request: ClassRequest, prototype: Prototype) -> tuple[Thumbnail
     picture, _ = prototype_picture(request, prototype)
     where = {role: (picture.x[i], picture.y[i]) for i, role in enumerate(picture.nodes)}
     cards = []
-    for place, member in enumerate(prototype.outliers):
+    for number, member in enumerate(prototype.outliers):
         note = f"{100 * (1 - member.distance):.0f} % like it"
-        name = target_name(request.one(_place(member.target)))
-        cards.append(Thumbnail(place, name, note, thumbnail(*_member_picture(request, member, where))))
+        name = target_name(request.one(_target_of(member.target)))
+        cards.append(Thumbnail(number, name, note, thumbnail(*_member_picture(request, member, where))))
     return tuple(cards)
 
 
-def member_address(request: ClassRequest, prototype: Prototype, place: int) -> dict[str, str]:
+def member_query_params(request: ClassRequest, prototype: Prototype, number: int) -> dict[str, str]:
     """What the Explain page's address must say to open a member."""
-    target = prototype.outliers[place].target
+    target = prototype.outliers[number].target
     where = {"source": target.source, "head": target.head} if isinstance(target, xc.Link) else {
-        "node" if isinstance(target, xc.Node) else "graph": _place(target)
+        "node" if isinstance(target, xc.Node) else "graph": _target_of(target)
     }  # fmt: skip
     config = {"k_m": request.config.k_m, "k_m_unit": request.config.k_m_unit}
     # the browser's way back leads to the same address on the Prototypes page, which needs the class
@@ -210,7 +210,7 @@ def member_address(request: ClassRequest, prototype: Prototype, place: int) -> d
     return {key: str(value) for key, value in values.items()}
 
 
-def _place(target: xc.Node | xc.WholeGraph | xc.Link) -> int | tuple[int, int]:
+def _target_of(target: xc.Node | xc.WholeGraph | xc.Link) -> int | tuple[int, int]:
     if isinstance(target, xc.Link):
         return target.source, target.head
     return target.node if isinstance(target, xc.Node) else target.index
@@ -228,13 +228,15 @@ def _member_picture(request: ClassRequest, member, where: dict[int, tuple[float,
     nodes = sorted(at)
     place = {node: i for i, node in enumerate(nodes)}
     edges = [(a, b) for a, b in member.edges if a in place and b in place]
-    graph = data(request.dataset)[member.target.index] if isinstance(data(request.dataset), GraphSet) else None
+    graph = (
+        load_data(request.dataset)[member.target.index] if isinstance(load_data(request.dataset), GraphSet) else None
+    )
     molecules = _molecules(request)
     names = [graph.node_name(node) if molecules else "" for node in nodes]
     colours = tuple(ELEMENTS.get(name, QUIET) for name in names)
     if graph is None and network(request.dataset, request.model).spec.task == "node":
-        said = all_predictions(request.dataset, request.model).predicted
-        colours = tuple(class_colours(request.dataset)[said[node]] for node in nodes)
+        predicted = all_predictions(request.dataset, request.model).predicted
+        colours = tuple(class_colours(request.dataset)[predicted[node]] for node in nodes)
     picture = Picture(
         nodes=tuple(nodes),
         x=tuple(round(float(at[node][0]), 1) for node in nodes),

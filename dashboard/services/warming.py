@@ -5,7 +5,7 @@ from dataclasses import replace
 from dashboard.first_look import first_look
 from dashboard.schema import Request
 from dashboard.services.catalogue import all_cards, datasets
-from dashboard.services.explain import learn
+from dashboard.services.explanations import optimise
 from dashboard.services.pictures import drawn
 
 
@@ -13,7 +13,7 @@ def warm_up() -> None:
     """Prepares the picture that a visitor without an address of their own sees."""
     dataset = next(iter(datasets()))
     card = next(card for card in all_cards() if card.dataset == dataset)
-    request = Request(dataset, card.model, card.task, first_look(dataset).place)
+    request = Request(dataset, card.model, card.task, first_look(dataset).target)
     drawn(request)
-    for _ in learn(replace(request, config=replace(request.config, steps=1))):
+    for _ in optimise(replace(request, config=replace(request.config, steps=1))):
         pass

@@ -51,5 +51,5 @@ def link(choice: Choice) -> str:
 
 def _target_values(request: Request) -> dict:
     if request.kind == "link":
-        return {SOURCE: request.place[0], HEAD: request.place[1]}
-    return {request.kind: request.place}
+        return {SOURCE: request.target[0], HEAD: request.target[1]}
+    return {request.kind: request.target}

@@ -1,12 +1,15 @@
 """The names of query parameters, which are the keys of their widgets too, and the values that some of them take."""
 
-from dashboard.schema import MASK, PAPER, VERIFIED
+from dashboard.schema import MAIN_METHOD, MASK_METHOD, PAPER
 
-DATASET = "dataset"  # key of the selector and name in the address
+DATASET = "dataset"  # key of the selector and name in the query parameters
 MODEL, NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS = "model", "node", "graph", "source", "head", "smiles", "class"
 LABEL, INSTANCES = "label", "instances"
 SHOWN = "shown"
-SHOWN_AS = {"verified": VERIFIED, "mask": MASK}  # what the address calls the method of the main picture
+SHOWN_AS = {
+    "verified": MAIN_METHOD,
+    "mask": MASK_METHOD,
+}  # what the query parameters call the method of the main picture
 K_M, K_M_AUTO = "k_m", "k_m_auto"
 # Settings that say nothing of the mask: touching them leaves what is shown as it is. All others show the mask.
 BESIDE_THE_MASK = (K_M, "k_m_unit", "k_f", "connected", "refine", "feature_fill", "max_edges")

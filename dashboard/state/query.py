@@ -1,44 +1,46 @@
-"""The address and the widgets: what the user changes goes to the address, and what is in the address is shown.
+"""Query parameters and widgets: what the user changes goes to the query parameters, and what is in the query parameters is shown.
 
-The address is the one truth. Before a widget is drawn its value is set from the address; when the user changes it,
-the change goes to the address. So a link, the back button, a click and a slider all arrive by the same way. A widget
-bound to the address by Streamlit would put titles in it, and drop a bad value in silence.
+The query parameters are the one truth. Before a widget is drawn its value is set from the query parameters; when the user changes it,
+the change goes to the query parameters. So a link, the back button, a click and a slider all arrive by the same way. A widget
+bound to the query parameters by Streamlit would put titles in it, and drop a bad value in silence.
 """
 
 from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from dashboard.schema import Broken
+from dashboard.schema import one_of as checked_one_of
 from dashboard.state.names import DATASET, MODEL
 from dashboard.view.plain_text import shortened
 
-LONGEST = 500  # letters of one value in the address
-_LAST = "last address"
-_COMING = "address to come"
+LONGEST = 500  # letters of one value in the query parameters
+_LAST = "last query parameters"
+_COMING = "query parameters to come"
 _PLACE = "page the visitor is on"
 
 
-def address(name: str) -> str | None:
-    """A value of the address, or None; the end of an endless one is cut off."""
+def query_param(name: str) -> str | None:
+    """A query parameter, or None; the end of an endless one is cut off."""
     text = st.query_params.get(name)
     return None if text is None else text[:LONGEST]
 
 
-def offer(name: str, value) -> None:
-    """Sets the widget of this name to what the address says."""
+def set_widget(name: str, value) -> None:
+    """Sets the widget of this name to what the query parameters say."""
     st.session_state[name] = value
 
 
-def taken(name: str, key: str | None = None) -> None:
-    """Called by a widget when the user has changed it: the address follows."""
-    write(name, st.session_state[key or name])
+def on_change(name: str, key: str | None = None) -> None:
+    """Called by a widget when the user has changed it: the query parameters follow."""
+    set_query_param(name, st.session_state[key or name])
 
 
-def write(name: str, value) -> None:
-    change((), {name: value})
+def set_query_param(name: str, value) -> None:
+    set_query_params((), {name: value})
 
 
-def change(dropped: Sequence[str], values: dict) -> None:
+def set_query_params(dropped: Sequence[str], values: dict) -> None:
     """All changes at once: each would else be a step of its own for the back button. Nothing is written for nothing."""
     new = {name: text for name, text in st.query_params.to_dict().items() if name not in {*dropped, *values}}
     for name, value in values.items():
@@ -49,9 +51,9 @@ def change(dropped: Sequence[str], values: dict) -> None:
 
 
 def enter(page: str) -> None:
-    """Streamlit empties the address when the page is changed. The data set and the model come along with the visitor;
+    """Streamlit drops the query parameters when the page is changed. The data set and the model come along with the visitor;
     what else was chosen here comes back if it was of the same data set."""
-    # Writing the address may end a run that has a next one waiting, which then starts with the address of before: without
+    # Writing query parameters may end a run that has a next one waiting, which then starts with those of before: without
     # this the click would be lost, or answered only with the next.
     coming = st.session_state.pop(_COMING, None)
     if coming is not None and coming != st.query_params.to_dict():
@@ -66,10 +68,17 @@ def enter(page: str) -> None:
 
 
 def one_of(name: str, options: Sequence[str], default: str, complain: Callable[[str], None]) -> str:
-    """A choice from the address, else the default, with a word about what was asked in vain."""
-    asked = address(name)
-    if asked and asked not in options:
-        complain(f"{name} must be one of {', '.join(options)} (got “{shortened(asked)}”)")
-    chosen = asked if asked in options else default
-    offer(name, chosen)
+    """A choice from the query parameters, else the default, with a word about what was asked in vain."""
+    asked, chosen = query_param(name), default
+    if asked:
+        try:
+            chosen = checked_one_of(name, asked, options)
+        except Broken as broken:
+            complain(in_quotes(broken))
+    set_widget(name, chosen)
     return chosen
+
+
+def in_quotes(broken: Broken) -> str:
+    """What is wrong with a query parameter, with as much of it as one can read."""
+    return f"{broken.rule} (got “{shortened(str(broken.value))}”)"

@@ -1,4 +1,4 @@
-"""What a visitor's session remembers beside the address: stopped runs, widgets that come and go, the gallery's page."""
+"""What a visitor's session remembers beside the query parameters: stopped runs, widgets that come and go, the gallery's page."""
 
 from collections.abc import Hashable
 

@@ -1,4 +1,4 @@
-"""The settings of an explanation and which methods are shown, to and from the address; a bad value stays at its default."""
+"""The settings of an explanation and which methods are shown, to and from the query parameters; a bad value stays at its default."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import Field, fields
@@ -6,9 +6,9 @@ from dataclasses import Field, fields
 import streamlit as st
 
 from dashboard.first_look import first_look
-from dashboard.schema import AUTO, ExplainConfig
+from dashboard.schema import AUTO, Broken, ExplainConfig, some_of
 from dashboard.state.names import BESIDE_THE_MASK, K_M, K_M_AUTO, METHODS, NO_METHOD, SHOWN, SHOWN_AS, SHOWN_FIRST
-from dashboard.state.query import address, change, offer, one_of, write
+from dashboard.state.query import in_quotes, one_of, query_param, set_query_param, set_query_params, set_widget
 from dashboard.view.plain_text import shortened
 
 
@@ -16,11 +16,11 @@ def default_config(dataset: str) -> ExplainConfig:
     return ExplainConfig(k_m_unit=first_look(dataset).unit)
 
 
-def config_from_address(dataset: str, complain: Callable[[str], None]) -> ExplainConfig:
-    """The settings in the address, each checked by the config's own rule; a bad one stays at its default."""
+def config_from_query(dataset: str, complain: Callable[[str], None]) -> ExplainConfig:
+    """The settings in the query parameters, each checked by the config's own rule; a bad one stays at its default."""
     values = default_config(dataset).to_dict()
     for setting in fields(ExplainConfig):
-        asked = address(setting.name)
+        asked = query_param(setting.name)
         if asked is None:
             continue
         try:
@@ -49,48 +49,51 @@ def _parsed(text: str, kind: type):
         return shortened(text)  # the config's own rule will say what is wrong with it
 
 
-def setting_taken(name: str) -> None:
+def setting_changed(name: str) -> None:
     """Called by a setting's widget: one that changes the mask shows the mask, which is what it speaks of."""
     shown = {} if name in BESIDE_THE_MASK else {SHOWN: "mask"}
-    change((), {name: st.session_state[name], **shown})
+    set_query_params((), {name: st.session_state[name], **shown})
 
 
-def auto_taken(size: int) -> None:
+def auto_changed(size: int) -> None:
     """Called by the toggle beside K_M: the size is found, or stays at what was found."""
-    write(K_M, AUTO if st.session_state[K_M_AUTO] else size)
+    set_query_param(K_M, AUTO if st.session_state[K_M_AUTO] else size)
 
 
 def as_in_the_paper(dataset: str) -> None:
     """Every setting as published, and the mask that is learnt so."""
     default, paper = default_config(dataset), ExplainConfig.paper().to_dict()
     changed = {name: value for name, value in paper.items() if value != getattr(default, name)}
-    change(tuple(paper), {**changed, SHOWN: "mask"})
+    set_query_params(tuple(paper), {**changed, SHOWN: "mask"})
 
 
 def reset(*names: str) -> None:
-    change(names, {})
+    set_query_params(names, {})
 
 
 def setting_names() -> list[str]:
     return [setting.name for setting in fields(ExplainConfig)]
 
 
-def method_from_address(complain: Callable[[str], None]) -> str:
+def method_from_query(complain: Callable[[str], None]) -> str:
     """What the main picture shows: the verified explanation, or the mask it started from."""
     return SHOWN_AS[one_of(SHOWN, tuple(SHOWN_AS), "verified", complain)]
 
 
-def methods_from_address(possible: Sequence[str], complain: Callable[[str], None]) -> tuple[str, ...]:
+def methods_from_query(possible: Sequence[str], complain: Callable[[str], None]) -> tuple[str, ...]:
     """The methods beside the main picture, in the order of the registry."""
-    asked = address(METHODS)
+    asked = query_param(METHODS)
     wanted = SHOWN_FIRST if asked is None else asked.split(",")
-    if asked is not None and (unknown := set(wanted) - {*possible, NO_METHOD}):
-        complain(f"methods must be some of {', '.join(possible)} (got “{shortened(','.join(sorted(unknown)))}”)")
+    if asked is not None:
+        try:
+            some_of(METHODS, wanted, possible, also=(NO_METHOD,))
+        except Broken as broken:
+            complain(in_quotes(broken))
     chosen = [name for name in possible if name in wanted and name not in SHOWN_AS.values()]
-    offer(METHODS, chosen)
+    set_widget(METHODS, chosen)
     return tuple(chosen)
 
 
-def methods_to_address() -> None:
+def methods_to_query() -> None:
     """No method at all is a choice too, and must not be taken for none made."""
-    write(METHODS, st.session_state[METHODS] or NO_METHOD)
+    set_query_param(METHODS, st.session_state[METHODS] or NO_METHOD)

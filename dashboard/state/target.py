@@ -1,11 +1,11 @@
-"""The data set, the model and what is asked about, to and from the address: clicked, typed, picked or drawn by chance."""
+"""The data set, the model and what is asked about, to and from the query parameters: clicked, typed, picked or drawn by chance."""
 
 from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from dashboard.first_look import first_look
-from dashboard.schema import LINK_CLASSES, Card
+from dashboard.schema import LINK_CLASSES, Broken, Card, index_in
 from dashboard.state.names import (
     CLASS,
     DATASET,
@@ -22,56 +22,56 @@ from dashboard.state.names import (
     SOURCE,
     USUAL_INSTANCES,
 )
-from dashboard.state.query import LONGEST, address, change, offer, write
+from dashboard.state.query import LONGEST, in_quotes, query_param, set_query_param, set_query_params, set_widget
 from dashboard.state.session import first_page
 from dashboard.view.plain_text import shortened
 
 
-def dataset_from_address(names: Sequence[str]) -> str | None:
-    """Sets the selector to what the address says, else to the first; returns what was asked for in vain."""
-    asked = address(DATASET)
-    offer(DATASET, asked if asked in names else names[0])
+def dataset_from_query(names: Sequence[str]) -> str | None:
+    """Sets the selector to what the query parameters say, else to the first; returns what was asked for in vain."""
+    asked = query_param(DATASET)
+    set_widget(DATASET, asked if asked in names else names[0])
     return None if asked is None or asked in names else asked
 
 
-def dataset_to_address() -> None:
+def dataset_to_query() -> None:
     """Called by the selector when the user has chosen. Targets and sizes of one data set mean nothing in another."""
     of_other = (MODEL, *OF_TARGET, "k_m", "k_m_unit", "k_f", LAYOUT)
-    change(of_other, {DATASET: st.session_state[DATASET]})
+    set_query_params(of_other, {DATASET: st.session_state[DATASET]})
     first_page()
 
 
-def model_from_address(cards: Sequence[Card], complain: Callable[[str], None]) -> Card:
+def model_from_query(cards: Sequence[Card], complain: Callable[[str], None]) -> Card:
     """The card of the model asked for, else of the main one."""
     known = {card.model: card for card in cards}
-    asked = address(MODEL)
+    asked = query_param(MODEL)
     if asked is not None and asked not in known:
         complain(f"there is no model called “{shortened(asked)}” for these data; this is {cards[0].model}")
-    offer(MODEL, asked if asked in known else cards[0].model)
+    set_widget(MODEL, asked if asked in known else cards[0].model)
     return known[st.session_state[MODEL]]
 
 
-def model_to_address() -> None:
-    change((CLASS,), {MODEL: st.session_state[MODEL]})
+def model_to_query() -> None:
+    set_query_params((CLASS,), {MODEL: st.session_state[MODEL]})
 
 
 def usual_target(card: Card) -> tuple[str, int | tuple]:
-    """What is explained unless the address says something else."""
-    place = first_look(card.dataset).place
-    return card.task, place if isinstance(place, tuple) == (card.task == "link") else (
+    """What is explained unless the query parameters say something else."""
+    target = first_look(card.dataset).target
+    return card.task, target if isinstance(target, tuple) == (card.task == "link") else (
         0,
         1,
     ) if card.task == "link" else 0
 
 
-def target_from_address(card: Card, count: int, complain: Callable[[str], None]) -> tuple[str, int | tuple | str]:
-    """What is to be explained: its kind and its place in the data."""
-    task, place = usual_target(card)
-    if task == "graph" and (text := (address(SMILES) or "").strip()):
+def target_from_query(card: Card, count: int, complain: Callable[[str], None]) -> tuple[str, int | tuple | str]:
+    """What is to be explained: its kind and which one."""
+    task, target = usual_target(card)
+    if task == "graph" and (text := (query_param(SMILES) or "").strip()):
         return "smiles", text
     if task != "link":
-        return task, _number({"graph": GRAPH, "node": NODE}[task], place, count, complain)
-    one, other = (_number(name, end, count, complain) for name, end in zip((SOURCE, HEAD), place, strict=True))
+        return task, _number({"graph": GRAPH, "node": NODE}[task], target, count, complain)
+    one, other = (_number(name, end, count, complain) for name, end in zip((SOURCE, HEAD), target, strict=True))
     if one == other:
         complain("a link has two different ends; here is another pair")
         other = (one + 1) % count
@@ -79,47 +79,48 @@ def target_from_address(card: Card, count: int, complain: Callable[[str], None])
 
 
 def _number(name: str, default: int, count: int, complain: Callable[[str], None]) -> int:
-    """A node or graph from the address; anything that is none becomes the default, with a word about it."""
-    asked, default = address(name), min(default, count - 1)
+    """A node or graph from the query parameters; anything that is none becomes the default, with a word about it."""
+    asked, default = query_param(name), min(default, count - 1)
     if asked is None:
         return default
-    if asked.isascii() and asked.isdigit() and len(asked) < 12 and int(asked) < count:
-        return int(asked)
-    complain(f"{name} must be 0 to {count - 1:,} (got “{shortened(asked)}”); this is {default}")
-    return default
+    try:
+        return index_in(name, asked, count)
+    except Broken as broken:
+        complain(f"{in_quotes(broken)}; this is {default}")
+        return default
 
 
-def choose_place(card: Card, place: int) -> None:
+def choose_target(card: Card, target: int) -> None:
     """A node or graph was chosen, by whatever means."""
-    change(OF_TARGET, {{"node": NODE, "graph": GRAPH}[card.task]: place})
+    set_query_params(OF_TARGET, {{"node": NODE, "graph": GRAPH}[card.task]: target})
 
 
 def clicked(key: str, card: Card, ends: tuple[int, int] | None = None) -> None:
     """Called when a view was clicked. A click on a node of a link's picture moves the link's second end there."""
-    place = st.session_state[key]["clicked"]
-    if place is None:
+    target = st.session_state[key]["clicked"]
+    if target is None:
         return
     if card.task == "link":
-        if place != ends[0]:
-            choose_link(ends[0], place)
+        if target != ends[0]:
+            choose_link(ends[0], target)
     else:
-        choose_place(card, place)
+        choose_target(card, target)
 
 
 def choose_link(one: int, other: int) -> None:
-    change(OF_TARGET, {SOURCE: one, HEAD: other})
+    set_query_params(OF_TARGET, {SOURCE: one, HEAD: other})
 
 
 def choose_random(card: Card, found: Sequence[int], draw: Callable[[Sequence[int]], int]) -> None:
     """Called by the random buttons, each with the nodes or graphs it draws from."""
     if len(found):
-        choose_place(card, int(draw(found)))
+        choose_target(card, int(draw(found)))
 
 
 def number_typed(card: Card, name: str) -> None:
     """Called by the number box; an emptied one changes nothing."""
     if st.session_state[name] is not None:
-        choose_place(card, st.session_state[name])
+        choose_target(card, st.session_state[name])
 
 
 def end_chosen(ends: tuple[int, int]) -> None:
@@ -137,31 +138,29 @@ def row_chosen(key: str, pairs: Sequence[tuple[int, int]]) -> None:
 
 def typed() -> None:
     """Called when a SMILES was typed; an empty box goes back to the data set's own graphs."""
-    change(OF_TARGET, {SMILES: st.session_state[SMILES].strip()[:LONGEST]})
+    set_query_params(OF_TARGET, {SMILES: st.session_state[SMILES].strip()[:LONGEST]})
 
 
-def class_from_address(class_names: Sequence[str], complain: Callable[[str], None]) -> int | str:
+def class_from_query(class_names: Sequence[str], complain: Callable[[str], None]) -> int | str:
     """The class that is asked about: a word, or a number."""
-    asked = address(CLASS) or "predicted"
-    if asked in ("predicted", "true", "distribution"):
-        return asked
-    names = class_names or LINK_CLASSES
-    if asked.isascii() and asked.isdigit() and len(asked) < 6 and int(asked) < len(names):
-        return int(asked)
-    complain(f"class must be predicted, true, distribution or 0 to {len(names) - 1} (got “{shortened(asked)}”)")
-    return "predicted"
+    asked = query_param(CLASS) or "predicted"
+    try:
+        return index_in(CLASS, asked, len(class_names or LINK_CLASSES), ("predicted", "true", "distribution"))
+    except Broken as broken:
+        complain(in_quotes(broken))
+        return "predicted"
 
 
-def label_from_address(names: Sequence[str], complain: Callable[[str], None]) -> int:
-    """The class of the prototype; the second one unless the address says another: the first is often the ground."""
+def label_from_query(names: Sequence[str], complain: Callable[[str], None]) -> int:
+    """The class of the prototype; the second one unless the query parameters say another: the first is often the ground."""
     label = _number(LABEL, min(1, len(names) - 1), len(names), complain)
-    offer(LABEL, label)
+    set_widget(LABEL, label)
     return label
 
 
-def instances_from_address(complain: Callable[[str], None]) -> int:
+def instances_from_query(complain: Callable[[str], None]) -> int:
     instances = max(1, _number(INSTANCES, USUAL_INSTANCES, MOST_INSTANCES + 1, complain))
-    offer(INSTANCES, instances)
+    set_widget(INSTANCES, instances)
     return instances
 
 
@@ -169,4 +168,4 @@ def class_clicked(key: str) -> None:
     """Called when a class was clicked in the row of all classes."""
     label = st.session_state[key]["clicked"]
     if label is not None:
-        write(LABEL, label)
+        set_query_param(LABEL, label)

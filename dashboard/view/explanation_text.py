@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dashboard.schema import (
     CARRIES,
     DEFAULT,
-    MASK,
     MOSTLY,
     NOT_ENOUGH,
     Agreement,
@@ -14,30 +13,9 @@ from dashboard.schema import (
     TargetFacts,
     Trust,
     Verdict,
+    is_mask,
 )
 
-METHODS = {
-    "verified": "Verified",
-    "gnnexplainer": "GNNExplainer mask",
-    "paper": "As in the paper",
-    "gradient": "Gradient",
-    "integrated_gradients": "Integrated gradients",
-    "attention": "GAT attention",
-    "occlusion": "Occlusion",
-    "random": "Random",
-    "proximity": "Nearest first",
-}
-ABOUT = {
-    "verified": "The best of several proposals, each checked by asking the network about it.",
-    "gnnexplainer": "A mask learnt so that the few edges it keeps carry the prediction, with your own weights.",
-    "paper": "The mask with the settings of the paper of 2019.",
-    "gradient": "How strongly the loss reacts to each edge.",
-    "integrated_gradients": "The gradient, summed on the way from no edges to all.",
-    "attention": "How much the data set's attention network listens along each edge.",
-    "occlusion": "How much the prediction drops when one edge is taken away.",
-    "random": "Chance: what a method must beat.",
-    "proximity": "The nearest edges first, without asking the network.",
-}
 WINNERS = {  # where a subgraph came from, by the core's name of the proposal
     "mask": "the learnt mask",
     "mask, necessity 0": "a mask that only has to be enough",
@@ -156,7 +134,7 @@ def verdict(facts: TargetFacts, said: Verdict, count: int, unit: str, kind: str)
 
 def found_by(explanation: Explanation) -> str:
     """Where the subgraph that is shown came from."""
-    if explanation.method == MASK or explanation.verdict is None:
+    if is_mask(explanation) or explanation.verdict is None:
         return "the heaviest edges of the mask"
     winner = explanation.verdict.winner
     exchanged = ", then edges exchanged" if explanation.config.refine else ""
@@ -216,11 +194,11 @@ def how_to_read(facts: TargetFacts, shown: Explanation, has_truth: bool, molecul
     parts = "bonds" if molecule else "edges"
     truth = " Dashed: groups known to do harm." if molecule else " Dashed: the planted answer."
     why = "are the part that is kept"
-    if shown.method == MASK:
+    if is_mask(shown):
         why = "are what the mask keeps"
     elif shown.verdict.level in (CARRIES, MOSTLY):
         why = "are what the prediction rests on"
-    if asks_for_another(facts) and shown.method != MASK:
+    if asks_for_another(facts) and not is_mask(shown):
         why = f"speak most for “{facts.class_names[facts.explained]}”"
     return f"Thick blue {parts} {why} (G_S); the rest is faint.{truth if has_truth else ''}"
 

@@ -1,7 +1,6 @@
 """What the methods say of a prediction: the main picture, and the others drawn the same way beside it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -9,76 +8,72 @@ from dashboard import services, state
 from dashboard.view import explanation_text
 from dashboard.view.picture import Panel
 from dashboard.view.plain_text import for_markdown
+from dashboard.widgets.graph_view import when_shown
 from dashboard.widgets.network import LOW, TALL, show_network
 
-
-@dataclass(frozen=True)
-class Answer:
-    """What one method says of a prediction, judged and ready to be drawn."""
-
-    method: str
-    explanation: services.Explanation
-    scores: services.Scores
-    panel: Panel
+MAIN = "main picture"  # the fragment that is drawn again when the other starts were tried
 
 
-def find_answers(
-    request: services.Request,
-    drawing_: services.Drawn,
-    methods: Sequence[str],
-    agreement: services.Agreement | None = None,
-) -> list[Answer]:
-    """What these methods say. That of the picture is already found, the others take milliseconds."""
-    found = [(method, services.said_by(request, method)) for method in methods]
-    return [
-        Answer(
-            method,
-            timed.explanation,
-            scores,
-            services.weighed(
-                drawing_,
-                timed.explanation,
-                name=method,
-                title=explanation_text.METHODS[method],
-                terms=explanation_text.TERMS,
-                lines=panel_lines(request, method, timed.explanation, scores),
-                flips=agreement.unstable if agreement else (),
-                replay=method == request.method == services.MASK,
-            ),
+def main_panel(answer: services.Answer) -> Panel:
+    """The main picture's weights with the edges on which other starts differ, as far as they are known by now."""
+    own, agreement = answer.own, answer.agreement
+    return services.weighed(
+        answer.question.drawing,
+        own.explanation,
+        name=own.method,
+        title=services.described(own.method).title,
+        terms=explanation_text.TERMS,
+        lines=(*explanation_text.score_lines(own.scores), explanation_text.found_by(own.explanation)),
+        unstable=agreement.unstable if agreement else (),
+        replay=services.is_mask(own.explanation),
+    )
+
+
+def panels_beside(drawing: services.Drawn, others: Sequence[services.MethodAnswer]) -> tuple[Panel, ...]:
+    return tuple(
+        services.weighed(
+            drawing,
+            other.explanation,
+            name=other.method,
+            title=services.described(other.method).title,
+            terms=explanation_text.TERMS,
+            lines=explanation_text.score_lines(other.scores),
         )
-        for (method, timed), scores in zip(found, services.all_scores(request, found), strict=True)
-    ]
+        for other in others
+    )
 
 
-def panel_lines(
-    request: services.Request, method: str, explanation: services.Explanation, scores: services.Scores
-) -> tuple[str, ...]:
-    """The figures, and for the main picture where its subgraph came from."""
-    lines = explanation_text.score_lines(scores)
-    return (*lines, explanation_text.found_by(explanation)) if method == request.method else lines
-
-
-def show_why(
-    card: services.Card, request: services.Request, facts: services.TargetFacts, drawing_: services.Drawn, own: Answer
-) -> None:
-    picture = drawing_.picture
-    show_network("why", card, request, drawing_, [own.panel], height=TALL)
-    reading = explanation_text.how_to_read(facts, own.explanation, bool(picture.truth), bool(picture.bonds))
+@st.fragment(key=MAIN)
+def show_why(card: services.Card, answer: services.Answer) -> None:
+    """The main picture. It is a fragment, so that dotted edges can arrive later without another run of the page."""
+    picture = answer.question.drawing.picture
+    show_network("why", card, answer.question, [main_panel(answer)], height=TALL, in_fragment=True)
+    reading = explanation_text.how_to_read(answer.facts, answer.explanation, bool(picture.truth), bool(picture.bonds))
     st.caption(for_markdown(reading))
 
 
-def show_others(card: services.Card, choice: state.Choice, drawing_: services.Drawn, panels: Sequence[Panel]) -> None:
+def draw_why_again(answer: services.Answer) -> None:
+    """Has the main picture drawn once more, alone, as soon as the browser has heard of it."""
+    when_shown("starts_tried", str(hash(answer.request)), lambda: st.rerun(MAIN))
+
+
+def show_others(card: services.Card, question: services.Question, panels: Sequence[Panel]) -> None:
     st.subheader("What other methods say")
     st.pills(
         "Methods",
-        [name for name in services.methods_for(choice.request) if name not in (services.VERIFIED, services.MASK)],
+        services.beside_main(question.methods),
         selection_mode="multi",
-        format_func=explanation_text.METHODS.get,
+        format_func=lambda method: services.described(method).title,
         key=state.METHODS,
-        on_change=state.methods_to_address,
+        on_change=state.methods_to_query,
         label_visibility="collapsed",
     )
-    if panels:
-        show_network("beside", card, choice.request, drawing_, panels, height=LOW, columns=min(len(panels), 3))
-    else:
+    if not panels:
         st.caption("Choose a method above to see it drawn the same way, at the same size.")
+        return
+    columns = min(len(panels), 3)
+    show_network("beside", card, question, panels, height=LOW, columns=columns)
+    for first in range(0, len(panels), columns):
+        for column, panel in zip(st.columns(columns, gap="small"), panels[first : first + columns], strict=False):
+            about = services.described(panel.name).about
+            column.caption(for_markdown(f"{panel.title}: {about}"))

@@ -25,37 +25,37 @@ def browse(card: services.Card, choice: state.Choice, height: int) -> None:
     layouts = ("graph", "embedding") if card.task == "node" else ("gallery", "embedding")
     layout = choice.layout if choice.layout in layouts else layouts[0]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        state.offer(state.LAYOUT, layout)
+        state.set_widget(state.LAYOUT, layout)
         st.segmented_control(
             "Map",
             layouts,
             format_func=LAYOUT_TITLES.get,
             key=state.LAYOUT,
-            on_change=state.taken,
+            on_change=state.on_change,
             args=(state.LAYOUT,),
             required=True,
             label_visibility="collapsed",
             help=LAYOUT_HELP,
         )
-        sieve = choose_sieve(card) if layout == "gallery" else None
-    if sieve:
-        show_gallery(card, choice, sieve, height)
+        graph_filter = choose_filter(card) if layout == "gallery" else None
+    if graph_filter:
+        show_gallery(card, choice, graph_filter, height)
         return
     with st.spinner("Drawing the map", show_time=True):
         points = services.points(card.dataset, card.model, layout, choice.colour)
-    place = choice.request.place
+    target = choice.request.target
     map_view(
         "map",
         points,
-        selected=(place,) if isinstance(place, int) else (),
+        selected=(target,) if isinstance(target, int) else (),
         height=height - 60,
         on_click=partial(state.clicked, "map", card),
     )
 
 
-def show_gallery(card: services.Card, choice: state.Choice, sieve: services.Sieve, height: int) -> None:
+def show_gallery(card: services.Card, choice: state.Choice, graph_filter: services.GraphFilter, height: int) -> None:
     with st.spinner("Asking the network about every graph", show_time=True):
-        found = services.sifted(card.dataset, card.model, sieve)
+        found = services.filtered_graphs(card.dataset, card.model, graph_filter)
     if not len(found):
         st.info("No graph passes this filter; widen it.")
         return
@@ -63,9 +63,9 @@ def show_gallery(card: services.Card, choice: state.Choice, sieve: services.Siev
     page = state.gallery_page(last)
     with st.spinner("Drawing", show_time=True):
         cards = services.gallery(card.dataset, card.model, found, page)
-    place = choice.request.place if choice.request.kind == "graph" else None
+    target = choice.request.target if choice.request.kind == "graph" else None
     with st.container(height=height, border=False):  # beside the explanation, however many cards there are
-        gallery_view("gallery", cards, selected=place, on_click=partial(state.clicked, "gallery", card))
+        gallery_view("gallery", cards, selected=target, on_click=partial(state.clicked, "gallery", card))
     with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
         st.button(
             "", icon=":material/chevron_left:", key="back", disabled=page == 0, on_click=state.turn_page, args=(-1,)
@@ -78,12 +78,12 @@ def show_gallery(card: services.Card, choice: state.Choice, sieve: services.Siev
         )
 
 
-def choose_sieve(card: services.Card) -> services.Sieve:
+def choose_filter(card: services.Card) -> services.GraphFilter:
     """Which graphs the gallery shows."""
     sizes = services.sizes(card.dataset)
     names = services.class_names(card.dataset)
     smallest, largest = int(sizes.min()), max(int(sizes.max()), int(sizes.min()) + 1)
-    keys = {name: f"sieve_{name}_{card.dataset}" for name in ("class", "right", "nodes", "text")}
+    keys = {name: f"filter_{name}_{card.dataset}" for name in ("class", "right", "nodes", "text")}
     for name, default in (("class", ALL), ("right", next(iter(RIGHT))), ("nodes", (smallest, largest)), ("text", "")):
         state.recall(keys[name], default)
     changed = {"on_change": state.first_page}
@@ -94,7 +94,7 @@ def choose_sieve(card: services.Card) -> services.Sieve:
         right = st.selectbox("Prediction", list(RIGHT), key=keys["right"], **changed)
         fewest, most = st.slider("Nodes", smallest, largest, key=keys["nodes"], **changed)
         text = st.text_input("Name contains", key=keys["text"], max_chars=80, **changed)
-    return services.Sieve(None if label == ALL else label, RIGHT[right], fewest, most, text.strip())
+    return services.GraphFilter(None if label == ALL else label, RIGHT[right], fewest, most, text.strip())
 
 
 def show_links(card: services.Card, height: int) -> None:

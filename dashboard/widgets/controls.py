@@ -27,7 +27,7 @@ Complain = Callable[[str], None]
 
 
 def choose_dataset(infos: dict[str, services.DatasetInfo], complain: Complain) -> services.DatasetInfo:
-    missing = state.dataset_from_address(list(infos))
+    missing = state.dataset_from_query(list(infos))
     if missing is not None:
         complain(f"there is no data set called “{missing[:40]}” here")
     name = st.selectbox(
@@ -35,19 +35,19 @@ def choose_dataset(infos: dict[str, services.DatasetInfo], complain: Complain) -
         list(infos),
         format_func=lambda name: infos[name].title,
         key=state.DATASET,
-        on_change=state.dataset_to_address,
+        on_change=state.dataset_to_query,
     )
     return infos[name]
 
 
 def choose_model(cards: list[services.Card], complain: Complain) -> services.Card:
-    card = state.model_from_address(cards, complain)
+    card = state.model_from_query(cards, complain)
     st.selectbox(
         "Model",
         [each.model for each in cards],
         format_func=lambda model: model_text.model_title(next(each for each in cards if each.model == model)),
         key=state.MODEL,
-        on_change=state.model_to_address,
+        on_change=state.model_to_query,
         help=f"{model_text.architecture(card)} Test accuracy {model_text.percent(card.test_accuracy)}.",
     )
     return card
@@ -55,21 +55,21 @@ def choose_model(cards: list[services.Card], complain: Complain) -> services.Car
 
 def choose_target(card: services.Card, complain: Complain) -> tuple[str, int | tuple[int, int] | str]:
     """The node, graph, link or typed molecule to explain."""
-    count = services.places_in(card.dataset, card.model)
-    kind, place = state.target_from_address(card, count, complain)
+    count = services.num_targets(card.dataset, card.model)
+    kind, target = state.target_from_query(card, count, complain)
     if card.task == "link":
-        _choose_ends(card.dataset, place)
-        return kind, place
-    _choose_number(card, count, place if kind != "smiles" else None)
+        _choose_ends(card.dataset, target)
+        return kind, target
+    _choose_number(card, count, target if kind != "smiles" else None)
     _choose_at_random(card)
     if card.dataset in services.SMILES_DATASETS:
-        _type_molecule(place if kind == "smiles" else "")
-    return kind, place
+        _type_molecule(target if kind == "smiles" else "")
+    return kind, target
 
 
-def _choose_number(card: services.Card, count: int, place: int | None) -> None:
+def _choose_number(card: services.Card, count: int, target: int | None) -> None:
     name = {"node": state.NODE, "graph": state.GRAPH}[card.task]
-    state.offer(name, place)
+    state.set_widget(name, target)
     st.number_input(
         f"{card.task.capitalize()}, 0 to {count - 1:,}",
         value=None,  # an emptied box is no choice, and not node 0
@@ -100,7 +100,7 @@ def _choose_at_random(card: services.Card) -> None:
 def _choose_ends(dataset: str, ends: tuple[int, int]) -> None:
     names = services.node_names(dataset)
     for name, title, end in ((state.SOURCE, "One end", ends[0]), (state.HEAD, "Other end", ends[1])):
-        state.offer(name, end)
+        state.set_widget(name, end)
         st.selectbox(
             title,
             range(len(names)),
@@ -112,7 +112,7 @@ def _choose_ends(dataset: str, ends: tuple[int, int]) -> None:
 
 
 def _type_molecule(text: str) -> None:
-    state.offer(state.SMILES, text)
+    state.set_widget(state.SMILES, text)
     st.text_input(
         "Or type a molecule (SMILES)",
         key=state.SMILES,
@@ -125,15 +125,15 @@ def _type_molecule(text: str) -> None:
 
 def choose_class(class_names: tuple[str, ...], complain: Complain) -> int | str:
     """Which class the explanation is about."""
-    chosen = state.class_from_address(class_names, complain)
+    chosen = state.class_from_query(class_names, complain)
     names = class_names or services.LINK_CLASSES
-    state.offer(state.CLASS, chosen)
+    state.set_widget(state.CLASS, chosen)
     st.selectbox(
         "Question",
         [*ASKED, *range(len(names))],
         format_func=lambda asked: ASKED.get(asked) or f"what speaks for “{names[asked]}”",
         key=state.CLASS,
-        on_change=state.taken,
+        on_change=state.on_change,
         args=(state.CLASS,),
         help="Why this class, why not another, or what shapes the prediction as a whole.",
     )
@@ -150,14 +150,14 @@ def choose_size(k_m: int | str, largest: int | None, found: int | None) -> None:
     nothing found yet there is only the toggle."""
     setting, auto = SETTINGS[state.K_M], k_m == services.AUTO
     shown = found if auto else k_m
-    state.offer(state.K_M_AUTO, auto)
+    state.set_widget(state.K_M_AUTO, auto)
     if shown is not None:
         _widget(setting, shown, largest)
     usual = services.ExplainConfig.paper().k_m
     st.toggle(
         "Find the size (auto)",
         key=state.K_M_AUTO,
-        on_change=state.auto_taken,
+        on_change=state.auto_changed,
         args=(usual if shown is None else shown,),
         help="The smallest part that is nearly as good as any. Moving the slider chooses a size instead.",
     )
@@ -207,15 +207,15 @@ def _widget(setting: Field, value, largest: int | None) -> None:
     common = {
         "label": LABELS[name],
         "key": name,
-        "on_change": state.setting_taken,
+        "on_change": state.setting_changed,
         "args": (name,),
         "help": rule["help"],
     }
     if rule["choices"]:
-        state.offer(name, value)
+        state.set_widget(name, value)
         st.selectbox(**common, options=rule["choices"], format_func=lambda choice: choice.replace("_", " "))
     elif isinstance(value, bool):
-        state.offer(name, value)
+        state.set_widget(name, value)
         st.toggle(**common)
     else:
         _number_widget(name, value, rule, largest, common)
@@ -224,13 +224,13 @@ def _widget(setting: Field, value, largest: int | None) -> None:
 def _number_widget(name: str, value, rule, largest: int | None, common: dict) -> None:
     low, high = rule["low"], rule["high"] if largest is None else max(rule["low"] + 1, min(rule["high"], largest))
     if name in BOXES:
-        state.offer(name, value)
+        state.set_widget(name, value)
         step = None if isinstance(value, int) else 0.01
         st.number_input(
             **common, value=None, min_value=low, max_value=high, step=step, format=None if step is None else "%.4f"
         )
         return
-    state.offer(name, min(value, high))
+    state.set_widget(name, min(value, high))
     step = 1 if isinstance(value, int) else 0.05 if high <= 5 else 0.1
     finer = isinstance(value, float) and round(value, 2) != value  # the paper's 0.005 must not read as 0.01
     st.slider(**common, min_value=low, max_value=high, step=step, format="%.3f" if finer else None)

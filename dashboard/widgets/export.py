@@ -1,6 +1,7 @@
 """Share and keep: a link to the same picture, files other tools open, and the Python lines behind it."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
@@ -29,16 +30,17 @@ def share_button(choice: state.Choice) -> None:
         st.code(state.link(choice), language=None, wrap_lines=True)
 
 
-def export_button(choice: state.Choice, shown: Shown) -> None:
+def export_button(choice: state.Choice, answer: services.Answer, shown: Callable[[], Shown]) -> None:
+    """Files are written when they are asked for, with all that is known by then."""
     request, name = choice.request, file_name(choice.request)
     with st.popover("Export", icon=":material/download:"):
         files = (
-            ("SVG picture", "svg", "image/svg+xml", lambda: svg.svg(shown.picture, shown.panels[0])),
-            ("HTML page, opens offline", "html", "text/html", lambda: page(choice, shown)),
-            ("Interactive network, HTML", "network.html", "text/html", lambda: services.as_network(request)),
-            ("JSON, all numbers", "json", "application/json", lambda: services.as_json(request)),
-            ("GraphML, for Gephi or Cytoscape", "graphml", "application/xml", lambda: services.as_graphml(request)),
-            ("CSV, edges by score", "csv", "text/csv", lambda: services.as_csv(request)),
+            ("SVG picture", "svg", "image/svg+xml", lambda: svg.svg(shown().picture, shown().panels[0])),
+            ("HTML page, opens offline", "html", "text/html", lambda: page(choice, shown())),
+            ("Interactive network, HTML", "network.html", "text/html", lambda: services.as_network(answer)),
+            ("JSON, all numbers", "json", "application/json", lambda: services.as_json(answer)),
+            ("GraphML, for Gephi or Cytoscape", "graphml", "application/xml", lambda: services.as_graphml(answer)),
+            ("CSV, edges by score", "csv", "text/csv", lambda: services.as_csv(answer)),
         )
         for label, ending, mime, make in files:
             st.download_button(
@@ -68,5 +70,5 @@ def page(choice: state.Choice, shown: Shown) -> str:
 
 def file_name(request: services.Request) -> str:
     """Letters every file system takes."""
-    place = "-".join(map(str, request.place)) if isinstance(request.place, tuple) else str(request.place)
-    return re.sub(r"[^A-Za-z0-9]+", "-", f"{request.dataset} {request.model} {request.kind} {place}").strip("-")[:80]
+    target = "-".join(map(str, request.target)) if isinstance(request.target, tuple) else str(request.target)
+    return re.sub(r"[^A-Za-z0-9]+", "-", f"{request.dataset} {request.model} {request.kind} {target}").strip("-")[:80]

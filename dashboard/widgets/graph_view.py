@@ -37,6 +37,16 @@ def _view(script: str) -> Callable[..., Any]:
 
 
 _network, _map, _gallery = _view("network"), _view("map"), _view("gallery")
+# Tells the server once that it has reached the browser, and once more for each new `token`.
+_messenger = st.components.v2.component(
+    "graph_view_messenger",
+    html="<span></span>",
+    js="""export default function ({ data, parentElement, setTriggerValue }) {
+  if (parentElement.token === data.token) return;
+  parentElement.token = data.token;
+  setTriggerValue("shown", true);
+}""",
+)
 
 
 def network_view(
@@ -80,6 +90,11 @@ def gallery_view(
 ) -> int | None:
     """Shows small pictures as buttons, the `selected` one outlined; returns the one just clicked."""
     return _clicked(_gallery, key, payload.gallery(key, thumbnails, selected=selected), on_click)
+
+
+def when_shown(key: str, token: str, callback: Callable[[], None]) -> None:
+    """Calls back when the browser has come this far: a run cannot draw a view twice, but a callback may have it redrawn."""
+    _messenger(key=key, data={"key": key, "token": token}, on_shown_change=callback)
 
 
 def _clicked(view: Callable[..., Any], key: str, data: dict, on_click: Callable[[], None] | None) -> int | None:

@@ -10,44 +10,62 @@ from dashboard import services, state
 from dashboard.view import svg
 
 PATIENCE = 0.8  # seconds a run may take before it is shown while it learns
-BREATH = 0.3  # seconds between two pictures of a mask that is being learnt
+TICK = 0.3  # seconds between two pictures of a mask that is being optimised
 
 
-def learn_in_sight(
-    request: services.Request, drawing_: services.Drawn, meanwhile: Callable[[], None], beside: DeltaGenerator
-) -> bool:
-    """Finds the explanation if need be, and shows its mask forming where that takes long; False if the user stopped it.
+def explain_in_sight(
+    question: services.Question, known: services.Answer | None, meanwhile: Callable[[], None], beside: DeltaGenerator
+) -> services.Answer | None:
+    """The answer, found with its mask forming in sight where that takes long; None if the user stopped it.
 
     Any touch ends the script at the next word to the page, and with it the run.
     """
     live = st.empty()  # always there, or what follows would move and be drawn anew
-    if services.is_learnt(request):
-        return True
-    if state.is_stopped(request):
+    if known is not None:
+        return known
+    if state.is_stopped(question.request):
         meanwhile()
         with live.container():
             st.info("The run was stopped.")
             st.button("Run it again", on_click=state.go_on, type="primary")
-        return False
-    bones, began, drawn_at = services.skeleton(request), time.monotonic(), 0.0
-    bar = picture = None
-    for step in services.learn(request):
-        now = time.monotonic()
+        return None
+    watched, steps = _Watched(question, live, meanwhile), services.explain(question)
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            live.empty()
+            return end.value
         if step.searching:
             beside.caption("Asking the network about other proposals …")
-        if now - began < PATIENCE:
-            continue
-        if bar is None:
-            meanwhile()
-            with live.container():
-                bar = st.progress(0.0)
-                st.button("Stop this run", on_click=state.stop, args=(request,), icon=":material/stop:")
-                picture = st.empty()
-        said = f"Learning the mask: step {step.number:,} of {step.total:,}"
-        bar.progress(min(step.number / step.total, 1.0), text="The mask is learnt" if step.searching else said)
-        if now - drawn_at > BREATH:
-            mask, dark = services.mask_on(drawing_, bones, step.edge_weight), st.context.theme.type == "dark"
-            picture.image(svg.frame(drawing_.picture, mask, dark=dark), width="stretch")
-            drawn_at = now
-    live.empty()
-    return True
+        watched.show(step)
+
+
+class _Watched:
+    """The bar and the picture of a run that takes longer than one would wait for."""
+
+    def __init__(self, question: services.Question, live: DeltaGenerator, meanwhile: Callable[[], None]):
+        self.question, self.live, self.meanwhile = question, live, meanwhile
+        self.began, self.drawn_at = time.monotonic(), 0.0
+        self.bar = self.picture = None
+
+    def show(self, step: services.Step) -> None:
+        now = time.monotonic()
+        if now - self.began < PATIENCE:
+            return
+        if self.bar is None:
+            self._begin()
+        text = f"Learning the mask: step {step.number:,} of {step.total:,}"
+        self.bar.progress(min(step.number / step.total, 1.0), text="The mask is learnt" if step.searching else text)
+        if now - self.drawn_at > TICK:
+            drawing, dark = self.question.drawing, st.context.theme.type == "dark"
+            mask = services.mask_on(drawing, self.question.computation, step.edge_weight)
+            self.picture.image(svg.frame(drawing.picture, mask, dark=dark), width="stretch")
+            self.drawn_at = now
+
+    def _begin(self) -> None:
+        self.meanwhile()
+        with self.live.container():
+            self.bar = st.progress(0.0)
+            st.button("Stop this run", on_click=state.stop, args=(self.question.request,), icon=":material/stop:")
+            self.picture = st.empty()

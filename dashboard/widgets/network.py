@@ -1,7 +1,9 @@
-"""The network of one request as a clickable picture; all pictures of the page share one camera."""
+"""The network of one question as a clickable picture; all pictures of the page share one camera."""
 
 from collections.abc import Sequence
 from functools import partial
+
+import streamlit as st
 
 from dashboard import services, state
 from dashboard.view.picture import Panel
@@ -13,16 +15,29 @@ ROW = {"vertical_alignment": "center", "horizontal_alignment": "distribute", "ga
 
 
 def show_network(
-    key: str, card: services.Card, request: services.Request, drawing_: services.Drawn, panels: Sequence[Panel], **looks
+    key: str,
+    card: services.Card,
+    question: services.Question,
+    panels: Sequence[Panel],
+    *,
+    in_fragment: bool = False,
+    **looks,
 ) -> None:
     """A clickable picture; all of them share one camera."""
-    ends = request.place if request.kind == "link" else None
+    request = question.request
+    ends = request.target if request.kind == "link" else None
     network_view(
         key,
-        drawing_.picture,
+        question.drawing.picture,
         panels,
         group="explain",
         clickable=request.kind in ("node", "link"),
-        on_click=partial(state.clicked, key, card, ends),
+        on_click=partial(_clicked_in_fragment if in_fragment else state.clicked, key, card, ends),
         **looks,
     )
+
+
+def _clicked_in_fragment(key: str, card: services.Card, ends: tuple[int, int] | None) -> None:
+    """A click in a fragment would run the fragment only, and another target is another page."""
+    state.clicked(key, card, ends)
+    st.rerun()

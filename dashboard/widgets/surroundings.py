@@ -9,7 +9,7 @@ from dashboard.widgets.browse import browse
 from dashboard.widgets.network import ROW, TALL, show_network
 
 
-def show_surroundings(card: services.Card, choice: state.Choice, drawing_: services.Drawn) -> None:
+def show_surroundings(card: services.Card, choice: state.Choice, question: services.Question) -> None:
     near = state.VIEWS[0]
     with st.container(horizontal=True, key="where", **ROW):
         st.segmented_control(
@@ -17,7 +17,7 @@ def show_surroundings(card: services.Card, choice: state.Choice, drawing_: servi
             state.VIEWS,
             format_func=lambda view: "This graph" if card.task == "graph" and view == near else view.capitalize(),
             key=state.VIEW,
-            on_change=state.taken,
+            on_change=state.on_change,
             args=(state.VIEW,),
             required=True,
             label_visibility="collapsed",
@@ -28,27 +28,29 @@ def show_surroundings(card: services.Card, choice: state.Choice, drawing_: servi
                 list(services.COLOURS),
                 format_func=lambda name: services.COLOURS[name].capitalize(),
                 key=state.COLOUR,
-                on_change=state.taken,
+                on_change=state.on_change,
                 args=(state.COLOUR,),
                 label_visibility="collapsed",
                 width=160,
             )
     if choice.view == near:
-        show_neighbourhood(card, choice, drawing_)
+        show_neighbourhood(card, choice, question)
     else:
         browse(card, choice, TALL)
 
 
-def show_neighbourhood(card: services.Card, choice: state.Choice, drawing_: services.Drawn) -> None:
-    request = choice.request
+def show_neighbourhood(card: services.Card, choice: state.Choice, question: services.Question) -> None:
+    request, drawing = choice.request, question.drawing
     title, remark = {
         "node": ("Click a node to explain it", f"coloured by {services.COLOURS[choice.colour]}"),
         "link": ("Click a node to move the second end", "rings mark the two ends"),
     }.get(request.kind, ("The whole graph", "the prediction is about all of it"))
-    part = explanation_text.shown_part(len(drawing_.picture.nodes), drawing_.nodes_in_all, request.kind)
-    edges = explanation_text.counted(drawing_.edges_in_all, "edge")
+    part = explanation_text.shown_part(len(drawing.picture.nodes), drawing.nodes_in_all, request.kind)
+    edges = explanation_text.counted(drawing.edges_in_all, "edge")
     panel = Panel("neighbourhood", title, (f"{part}, {edges}", remark))
-    show_network("near", card, request, drawing_, [panel], height=TALL)
-    if len(drawing_.picture.nodes) < drawing_.nodes_in_all or choice.everything:
-        state.offer(state.EVERYTHING, choice.everything)
-        st.toggle("Draw the farther nodes too", key=state.EVERYTHING, on_change=state.taken, args=(state.EVERYTHING,))
+    show_network("near", card, question, [panel], height=TALL)
+    if len(drawing.picture.nodes) < drawing.nodes_in_all or choice.everything:
+        state.set_widget(state.EVERYTHING, choice.everything)
+        st.toggle(
+            "Draw the farther nodes too", key=state.EVERYTHING, on_change=state.on_change, args=(state.EVERYTHING,)
+        )

@@ -29,14 +29,14 @@ class Remark:
 
 def show_prediction(title: str, facts: services.TargetFacts) -> None:
     """The heading: what is explained, what the network says, and whether it is right."""
-    said = f"<b>{escape(facts.class_names[facts.predicted])}</b> {explanation_text.percent(facts.probabilities[facts.predicted])}"
+    predicted = f"<b>{escape(facts.class_names[facts.predicted])}</b> {explanation_text.percent(facts.probabilities[facts.predicted])}"
     truth = "" if facts.truth is None else f" · true <b>{escape(facts.class_names[facts.truth])}</b>"
     mark = {None: "", True: '<span class="right">✓ right</span>', False: '<span class="wrong">✗ wrong</span>'}[
         facts.right
     ]
     st.html(
         f'<section class="prediction"><div><h1>{escape(shortened(title, 90))}</h1>'
-        f"<p>predicted {said}{truth} {mark}</p></div>{_bars(facts)}</section>"
+        f"<p>predicted {predicted}{truth} {mark}</p></div>{_bars(facts)}</section>"
     )
 
 
@@ -55,47 +55,43 @@ def _bars(facts: services.TargetFacts) -> str:
     return f'<div class="bars" role="img" aria-label="Probability of each class">{"".join(rows)}</div>'
 
 
-def headline(request: services.Request, facts: services.TargetFacts, explanation: services.Explanation) -> Remark:
+def headline(answer: services.Answer) -> Remark:
     """What the network says of the part that is shown."""
-    kept, unit, said = explanation.subgraph(), request.config.k_m_unit, explanation.verdict
+    request, shown = answer.request, answer.explanation.verdict
+    kept, unit = answer.explanation.subgraph(), request.config.k_m_unit
     count = len(kept.nodes if unit == "nodes" else kept.edges)
-    return Remark(
-        *explanation_text.LEVELS[said.level], explanation_text.verdict(facts, said, count, unit, request.kind)
-    )
+    text = explanation_text.verdict(answer.facts, shown, count, unit, request.kind)
+    return Remark(*explanation_text.LEVELS[shown.level], text)
 
 
 def in_markdown(remark: Remark) -> str:
     return f":{remark.colour}[:material/{remark.icon}:] {for_markdown(remark.text)}"
 
 
-def remarks(
-    facts: services.TargetFacts,
-    explanation: services.Explanation,
-    trust: services.Trust,
-    agreement: services.Agreement | None,
-    drawn_unstable: int,
-) -> tuple[Remark, ...]:
+def remarks(answer: services.Answer) -> tuple[Remark, ...]:
     """Whether other starts agree, and what to beware of."""
+    agreement = answer.agreement
     if agreement is None:
         starts = Remark("hourglass_empty", "gray", f"Trying {services.STARTS} other starts …")
     else:
-        word, sentence = explanation_text.agreement_badge(agreement, drawn_unstable)
+        drawn = services.count_drawn(answer.question.drawing, agreement.unstable)
+        word, sentence = explanation_text.agreement_badge(agreement, drawn)
         starts = Remark("casino", "green" if word == "stable" else "orange", sentence)
-    warnings = explanation_text.beware(facts, explanation.verdict, trust)
+    warnings = explanation_text.beware(answer.facts, answer.explanation.verdict, answer.trust)
     return (starts, *(Remark("lightbulb", "orange", text) for text in warnings))
 
 
-def show_remarks(said: Sequence[Remark]) -> None:
-    for remark in said:
+def show_remarks(found: Sequence[Remark]) -> None:
+    for remark in found:
         st.markdown(in_markdown(remark))
 
 
-def show_features(request: services.Request, explanations: Explanations) -> None:
+def show_features(question: services.Question, explanations: Explanations) -> None:
     """The heatmap of methods by features."""
-    if not services.features_vary(request):
+    if not question.feature_names:
         st.caption("All nodes have the same features, so the prediction rests on the edges alone.")
         return
-    names, k_f = services.feature_names(request), request.config.k_f
+    names, k_f = question.feature_names, question.request.config.k_f
     weighed = [(method, each) for method, each in explanations if each.feature_weight is not None]
     if not weighed:
         st.caption("No method here weighs features.")
@@ -121,23 +117,21 @@ def _feature_row(method: str, explanation: services.Explanation, columns: np.nda
         telling = weights >= explanation_text.TIED
         weights, kept, absent = np.where(telling, weights, 0.0), kept & telling, explanation.feature_absent[columns]
     return figures.FeatureRow(
-        explanation_text.METHODS[method],
+        services.described(method).title,
         weights.tolist(),
         frozenset(np.flatnonzero(kept).tolist()),
         frozenset(np.flatnonzero(absent).tolist()),
     )
 
 
-def strongest_features(request: services.Request, explanations: Explanations) -> dict[str, list[tuple[str, float]]]:
+def strongest_features(question: services.Question, explanations: Explanations) -> dict[str, list[tuple[str, float]]]:
     """Each method's K_F features with their weights, scaled to its largest; none where all nodes have the same."""
-    if not services.features_vary(request):
-        return {}
-    names, found = services.feature_names(request), {}
+    names, found = question.feature_names, {}
     for method, each in explanations:
-        top = each.top_features(request.config.k_f)
+        top = each.top_features(question.request.config.k_f) if names else ()
         largest = max((float(each.feature_weight[i]) for i in top), default=0.0) or 1.0
         if top:
-            found[explanation_text.METHODS[method]] = [
+            found[services.described(method).title] = [
                 (names[i] + _if_absent(each, i), float(each.feature_weight[i]) / largest) for i in top
             ]
     return found
@@ -147,14 +141,19 @@ def _if_absent(explanation: services.Explanation, feature: int) -> str:
     return " (absent)" if explanation.feature_absent is not None and explanation.feature_absent[feature] else ""
 
 
-def show_sizes(facts: services.TargetFacts, trust: services.Trust, size: int, kind: str) -> None:
+def show_sizes(answer: services.Answer) -> None:
     """What every size would give: alone, and without it."""
+    facts, trust, size = answer.facts, answer.trust, answer.explanation.size
     asked = facts.predicted if facts.explained is None else facts.explained
     name = facts.class_names[asked]
     curve = [(point.size, point.alone, point.without) for point in trust.curve]
     st.plotly_chart(
         figures.over_size(
-            curve, size, facts.probabilities[asked], name, explanation_text.whole_of(kind).removeprefix("the ")
+            curve,
+            size,
+            facts.probabilities[asked],
+            name,
+            explanation_text.whole_of(answer.request.kind).removeprefix("the "),
         ),
         config=figures.STILL,
         key="over_size",
@@ -173,10 +172,9 @@ def feature_columns(explanations: Sequence[services.Explanation], k_f: int) -> n
     return np.array(sorted(wanted, key=lambda i: -explanations[0].feature_weight[i]))
 
 
-def show_class_beside(
-    request: services.Request, facts: services.TargetFacts, explanation: services.Explanation
-) -> None:
+def show_class_beside(answer: services.Answer) -> None:
     """The prototype of the predicted class, where somebody has made one, and how far this explanation is from it."""
+    request, facts, explanation = answer.request, answer.facts, answer.explanation
     label = facts.predicted
     prototype = None if request.kind == "smiles" else services.prototype_of_class(request, label)
     if prototype is None:

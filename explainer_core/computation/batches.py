@@ -1,5 +1,8 @@
 """The computation graphs of many targets of one kind, in batches that memory holds."""
 
+import threading
+import weakref
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from numbers import Integral
@@ -10,6 +13,9 @@ from explainer_core.computation.computation_graph import Computation
 from explainer_core.computation.neighborhood import neighborhoods
 from explainer_core.graph import Graph, GraphSet, ranges
 from explainer_core.targets import Link, Node, Target, WholeGraph
+
+CACHED = 8  # computation graphs of single targets that are remembered for each graph
+CACHED_SIZE = 5_000_000  # edges and feature values of all of them
 
 
 def computations(
@@ -39,7 +45,13 @@ def computations(
 def computation_of(
     data: Graph | GraphSet, targets: Sequence[Target], num_layers: int, *, max_edges: int, seed: int = 0
 ) -> Computation:
-    """The computation graphs of some targets of one kind."""
+    """The computation graphs of some targets of one kind. That of a single target is cut once, however often it is asked for."""
+    if len(targets) > 1:
+        return _cut(data, targets, num_layers, max_edges, seed)
+    return ComputationCache.of(data).get_or_cut(data, targets[0], num_layers, max_edges, seed)
+
+
+def _cut(data: Graph | GraphSet, targets: Sequence[Target], num_layers: int, max_edges: int, seed: int) -> Computation:
     if isinstance(targets[0], WholeGraph):
         return _whole_graphs(data, targets)
     if isinstance(targets[0], Link):
@@ -47,6 +59,48 @@ def computation_of(
         hidden = pairs.repeat_interleave(2, 0)  # (2 T, 2): the asked link itself is never shown
         return neighborhoods(data, pairs.flatten(), num_layers, max_edges, seed, hidden)
     return neighborhoods(data, torch.tensor([target.node for target in targets]), num_layers, max_edges, seed)
+
+
+_caches: "weakref.WeakKeyDictionary[Graph | GraphSet, ComputationCache]" = weakref.WeakKeyDictionary()
+_caches_lock = threading.Lock()
+
+
+class ComputationCache:
+    """The last computation graphs cut from one graph: an explanation, its rivals and its judge all ask for the same."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._cuts: OrderedDict[tuple, Computation] = OrderedDict()
+
+    @classmethod
+    def of(cls, data: Graph | GraphSet) -> "ComputationCache":
+        """One for each graph, dropped with it."""
+        with _caches_lock:
+            return _caches.setdefault(data, cls())
+
+    def get_or_cut(
+        self, data: Graph | GraphSet, target: Target, num_layers: int, max_edges: int, seed: int
+    ) -> Computation:
+        # a graph that was changed in place is another one
+        asked = (target, num_layers, max_edges, _version(data.x), _version(data.edge_index))
+        with self._lock:
+            found = self._cuts.get((*asked, None)) or self._cuts.get((*asked, seed))
+            if found is None:
+                found = _cut(data, [target], num_layers, max_edges, seed)
+                self._cuts[(*asked, seed if found.sampled.any() else None)] = (
+                    found  # chance plays a part in samples only
+                )
+                while len(self._cuts) > CACHED or (
+                    len(self._cuts) > 1
+                    and sum(cut.num_edges + cut.x.numel() for cut in self._cuts.values()) > CACHED_SIZE
+                ):
+                    self._cuts.popitem(last=False)
+            return found
+
+
+def _version(values: torch.Tensor) -> int:
+    """How often a tensor was changed in place, where torch counts that."""
+    return 0 if values.is_inference() else values._version
 
 
 def check_targets(data: Graph | GraphSet, targets: Sequence[Target]) -> None:

@@ -14,7 +14,7 @@ from explainer_core.explanation.judging import Judge
 from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.verifying import verified, with_verdicts
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.methods import proposing
+from explainer_core.methods.method import Method
 from explainer_core.methods.objective import Problem, Weights
 from explainer_core.targets import TASKS, Target, WholeGraph
 
@@ -28,12 +28,12 @@ class Case:
     problem: Problem
     data: Graph | GraphSet
     targets: Sequence[Target]
-    method: str
+    method: Method
     probabilities: Tensor  # (P, C)
     explained: list[int | None]
 
     @classmethod
-    def make(cls, model, data, targets, computation: Computation, config, method: str, target_class) -> "Case":
+    def make(cls, model, data, targets, computation: Computation, config, method: Method, target_class) -> "Case":
         device = next(model.parameters()).device
         computation = computation.to(device)
         task = TASKS[type(targets[0])]
@@ -57,18 +57,18 @@ class Case:
         problem = Problem(model, computation, config, task, values, goal, node_class, **known)
         return cls(problem, data, targets, method, probabilities, explained)
 
-    def in_order(self, edge: Tensor) -> np.ndarray:
+    def in_order(self, edge: Tensor, seeds: int) -> np.ndarray:
         """The mask of a single target, averaged over its seeds, in the order its explanation lists the edges."""
         order = self.problem.computation.edge_instance.argsort(stable=True)
-        return _numpy(edge.view(-1, self.problem.config.seeds).mean(1)[order]).astype(float)
+        return _numpy(edge.view(-1, seeds).mean(1)[order]).astype(float)
 
-    def frames(self, snapshots: list[tuple[int, Tensor]], until: int) -> tuple[tuple[int, np.ndarray], ...]:
-        return tuple((number, self.in_order(edge)) for number, edge in snapshots if number <= until)
+    def frames(self, snapshots: list[tuple[int, Tensor]], until: int, seeds: int) -> tuple[tuple[int, np.ndarray], ...]:
+        return tuple((number, self.in_order(edge, seeds)) for number, edge in snapshots if number <= until)
 
     def finished(self, weights: Weights, seeds: int, history=None, snapshots=()) -> list[Explanation]:
         """The explanations with their G_S, its verdict, and the features that matter on it."""
         found = self.explanations(weights, seeds, history, snapshots)
-        proposals = self._proposals(found) if self.verifies else [{}] * len(found)
+        proposals = self._proposals(found) if self.method.verifies else [{}] * len(found)
         done: list[Explanation] = []
         for first in range(0, len(found), TOGETHER):
             some = slice(first, first + TOGETHER)
@@ -77,23 +77,15 @@ class Case:
 
     def _checked(self, found: list[Explanation], proposals: list[dict[str, np.ndarray]]) -> list[Explanation]:
         judge = Judge(self.problem.model, self.data, found)
-        if self.verifies:
-            found = verified(judge, found, proposals, proposing.STEADY)
+        if self.method.verifies:
+            found = verified(judge, found, proposals, self.method.steady)
         found = with_verdicts(judge, found)
-        return with_features(judge, self.data, found) if self.learns else found
-
-    @property
-    def verifies(self) -> bool:
-        return self.method == "verified"
-
-    @property
-    def learns(self) -> bool:
-        return self.method in ("verified", "gnnexplainer")
+        return with_features(judge, self.data, found) if self.method.mask else found
 
     def _proposals(self, found: list[Explanation]) -> list[dict[str, np.ndarray]]:
         """What each proposal says of every undirected pair, for each target by name."""
-        columns = {"mask": [explanation.edge_weight for explanation in found]}
-        for name, edge in proposing.proposals(self.problem).items():
+        columns = {"mask" if self.method.mask else self.method.name: [explanation.edge_weight for explanation in found]}
+        for name, edge in self.method.propose(self.problem).items():
             of = _Columns.of(self.problem, Weights(edge), 1)
             columns[name] = [of.of_target(i)["edge_weight"] for i in range(len(found))]
         return [
@@ -104,14 +96,14 @@ class Case:
     def explanations(self, weights: Weights, seeds: int, history=None, snapshots=()) -> list[Explanation]:
         """One Explanation for each target, the seeds averaged."""
         columns = _Columns.of(self.problem, weights, seeds)
-        masked = self._masked_probabilities(weights, seeds) if self.learns else None
+        masked = self._masked_probabilities(weights, seeds) if self.method.mask else None
         steps = [0] * len(self.targets) if weights.steps is None else weights.steps.view(-1, seeds).amax(1).tolist()
         found = []
         for i, target in enumerate(self.targets):
             found.append(
                 Explanation(
                     target=target,
-                    method=self.method,
+                    method=self.method.name,
                     config=self.problem.config,
                     explained_class=self.explained[i],
                     predicted_class=int(self.probabilities[i].argmax()),

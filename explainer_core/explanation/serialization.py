@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from explainer_core.checks import all_hold, array, floats, shares, whole_number
 from explainer_core.config import ExplainConfig
 from explainer_core.explanation.verdict import LEVELS, Judged, Verdict
 from explainer_core.targets import Link, Node, WholeGraph
@@ -46,7 +47,7 @@ def checked_fields(values: dict) -> dict:
     values = {name: value for name, value in values.items() if name not in ("edge_score", "protocol", "core")}
     target = dict(values["target"])
     arrays = {
-        name: None if values.get(name) is None and name in OPTIONAL else _array(name, values[name], kind, ndim)
+        name: None if values.get(name) is None and name in OPTIONAL else array(name, values[name], kind, ndim)
         for name, (kind, ndim) in ARRAYS.items()
     }
     masked = values["masked_probabilities"]
@@ -54,20 +55,18 @@ def checked_fields(values: dict) -> dict:
     fields |= {
         "target": TARGET_KINDS[target.pop("kind")](**target),
         "config": ExplainConfig(**values["config"]),
-        "steps": _whole("steps", values.get("steps", 0)),
-        "probabilities": _floats("probabilities", values["probabilities"]),
-        "masked_probabilities": None if masked is None else _floats("masked_probabilities", masked),
-        "history": {str(name): list(_floats("history", term)) for name, term in values.get("history", {}).items()},
+        "steps": whole_number("steps", values.get("steps", 0)),
+        "probabilities": floats("probabilities", values["probabilities"]),
+        "masked_probabilities": None if masked is None else floats("masked_probabilities", masked),
+        "history": {str(name): list(floats("history", term)) for name, term in values.get("history", {}).items()},
         "snapshots": tuple(
-            (_whole("step", step), _array("snapshots", mask, float, 1)) for step, mask in values["snapshots"]
+            (whole_number("step", step), array("snapshots", mask, float, 1)) for step, mask in values["snapshots"]
         ),
-        "size": _whole("size", values.get("size", values["config"].get("k_m"))),
+        "size": whole_number("size", values.get("size", values["config"].get("k_m"))),
         "verdict": None if values.get("verdict") is None else _verdict(values["verdict"]),
         "table": tuple(_judged(entry) for entry in values.get("table", ())),
     }
-    for rule, holds in _rules(fields).items():
-        if not holds:
-            raise ValueError(f"it must have {rule}")
+    all_hold(_rules(fields))
     return fields
 
 
@@ -88,61 +87,33 @@ def _rules(fields: dict) -> dict[str, bool]:
         "a size of at least 1": fields["size"] >= 1,
         "one hop for each node": len(fields["nodes"]) == len(fields["hop"]),
         "edges and target among the nodes": nodes <= set(fields["nodes"].tolist()),
-        "target numbers": all(_whole("target", number) >= 0 for number in asked),
+        "target numbers": all(whole_number("target", number) >= 0 for number in asked),
         "parts 0 and 1": not (fields["edge_part"] > 1).any(),
-        "classes it has probabilities for": all(_whole("class", c) < num_classes for c in classes),
+        "classes it has probabilities for": all(whole_number("class", c) < num_classes for c in classes),
         "probabilities of the same classes": masked is None or len(masked) == num_classes,
         "a method name": isinstance(fields["method"], str),
         "sampled or not": isinstance(fields.get("sampled", False), bool),
     }
 
 
-def _array(name: str, value, kind: type, ndim: int) -> np.ndarray:
-    """Finite numbers, whole and not negative where numbers of nodes and edges are meant."""
-    found = np.array(value)
-    if kind is bool:
-        if found.ndim != ndim or (found.size and found.dtype.kind != "b"):
-            raise ValueError(f"{name} must be true or false in {ndim} dimensions (got {found.dtype} {found.shape})")
-        return found.astype(bool)
-    if found.ndim != ndim or (found.size and found.dtype.kind not in ("iu" if kind is np.int64 else "iuf")):
-        raise ValueError(f"{name} must be numbers in {ndim} dimensions (got {found.dtype} {found.shape})")
-    if not np.isfinite(found).all() or (kind is np.int64 and (found < 0).any()):
-        raise ValueError(f"{name} must be finite, and numbers of nodes and edges not negative")
-    return found.astype(kind)
-
-
 def _verdict(values: dict) -> Verdict:
     verdict = Verdict(**values)
     numbers = [verdict.full, verdict.alone, verdict.without, verdict.empty]
     numbers += [] if verdict.agreement is None else [verdict.agreement]
-    _shares("verdict", numbers)
+    shares("verdict", numbers)
     if verdict.level not in LEVELS or type(verdict.keeps_class) is not bool or not isinstance(verdict.winner, str):
         raise ValueError(f"verdict must have one of the levels {', '.join(LEVELS)} (got {verdict.level!r:.40})")
     return verdict
 
 
 def _judged(values: dict) -> Judged:
-    judged = Judged(**values | {"edges": tuple((_whole("edge", a), _whole("edge", b)) for a, b in values["edges"])})
-    _shares("table", [judged.alone, judged.without])
+    judged = Judged(
+        **values | {"edges": tuple((whole_number("edge", a), whole_number("edge", b)) for a, b in values["edges"])}
+    )
+    shares("table", [judged.alone, judged.without])
     if type(judged.keeps_class) is not bool or not isinstance(judged.origin, str):
         raise ValueError("table must say of each subgraph whether it keeps the class, and where it came from")
     return judged
-
-
-def _shares(name: str, values: list) -> None:
-    found = _array(name, values, float, 1)
-    if (found < -1e-6).any() or (found > 1 + 1e-6).any():
-        raise ValueError(f"{name} must hold probabilities from 0 to 1")
-
-
-def _floats(name: str, value) -> tuple[float, ...]:
-    return tuple(_array(name, value, float, 1).tolist())
-
-
-def _whole(name: str, value) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{name} must be a whole number from 0 (got {value!r})")
-    return value
 
 
 def _plain(value):

@@ -2,6 +2,8 @@
 
 import torch
 
+from explainer_core.methods.method import ATTENTION as NEEDS_ATTENTION
+from explainer_core.methods.method import Method
 from explainer_core.methods.objective import Problem, Weights
 
 
@@ -16,3 +18,13 @@ def attention(problem: Problem) -> Weights:
         total[: len(paid)] += paid.mean(1)
         count[: len(paid)] += 1
     return Weights(total / count.clamp(min=1))
+
+
+ATTENTION = Method(
+    name="attention",
+    title="GAT attention",
+    about="What the data set's attention network looked at; it is another network.",
+    weigh=attention,
+    needs=(NEEDS_ATTENTION,),
+    features=False,
+)

@@ -18,7 +18,6 @@ Inside a step nothing waits for the device: finite numbers and settled masks are
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -26,7 +25,8 @@ from torch import Tensor
 from explainer_core.computation.computation_graph import undirected_edges
 from explainer_core.hashing import hashed_index, hashed_normal
 from explainer_core.methods.adam import Adam
-from explainer_core.methods.objective import Problem, Weights
+from explainer_core.methods.method import GRADIENTS, Method
+from explainer_core.methods.objective import Problem, Step, Weights
 from explainer_core.models.layers import sum_by
 
 RISE = 3  # the size weight grows at least so many times, in small graphs too
@@ -35,19 +35,6 @@ CHECK = 10  # steps between two looks at whether the numbers are finite and the 
 SETTLED = 5e-3  # a prediction is settled once no weight has moved more than this between two looks
 START_NOISE = 0.05  # of the first logits, so that seeds differ; about what the authors draw for 700 nodes
 EDGES, FEATURES = 1, 2  # which random numbers are drawn
-
-
-@dataclass(frozen=True)
-class Step:
-    """The state of the masks after a step, and the loss terms of all steps since the last one shown.
-
-    The terms of a step are those it started from.
-    """
-
-    number: int
-    terms: list[dict[str, Tensor]]  # each (P,)
-    weights: Weights
-    last: bool
 
 
 def gnnexplainer(problem: Problem) -> Weights:
@@ -305,3 +292,20 @@ def _differing_ends(problem: Problem) -> Tensor | None:
         return None
     ends = problem.node_class[problem.computation.edge_index]  # (2, e)
     return (ends[0] != ends[1]).float()
+
+
+MASK_SETTINGS = (
+    *("necessity", "size", "size_start", "entropy", "laplacian", "steps", "learning_rate", "temperature", "start"),
+    *("seeds", "seed", "readout", "direction", "features", "feature_fill", "feature_mask", "feat_size", "feat_entropy"),
+)
+GNNEXPLAINER = Method(
+    name="gnnexplainer",
+    title="GNNExplainer mask",
+    about="A mask learnt so that the few edges it keeps carry the prediction, with your own weights.",
+    weigh=gnnexplainer,
+    needs=(GRADIENTS,),
+    settings=MASK_SETTINGS,
+    stochastic=True,
+    mask=True,
+    steps=gnnexplainer_steps,
+)

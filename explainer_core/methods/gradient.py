@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from explainer_core.methods.method import GRADIENTS, Method
 from explainer_core.methods.objective import Problem, Weights
 from explainer_core.models.layers import sum_by
 
@@ -50,3 +51,20 @@ def _slopes(problem: Problem, edge: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     loss = problem.loss(problem.logits_again(edge, x)).sum()
     slopes = torch.autograd.grad(loss, (edge, x), allow_unused=True)
     return tuple(torch.zeros_like(of) if slope is None else slope for slope, of in zip(slopes, (edge, x), strict=True))
+
+
+GRADIENT = Method(
+    name="gradient",
+    title="Gradient",
+    about="How strongly the prediction reacts to a slight change of each edge.",
+    weigh=gradient,
+    needs=(GRADIENTS,),
+)
+INTEGRATED_GRADIENTS = Method(
+    name="integrated_gradients",
+    title="Integrated gradients",
+    about="What each edge adds as all edges are turned up together, from none to the whole graph.",
+    weigh=integrated_gradients,
+    needs=(GRADIENTS,),
+    settings=("feature_fill",),
+)

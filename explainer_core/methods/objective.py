@@ -152,3 +152,16 @@ class Weights:
     feature: Tensor | None = None  # (I, F)
     node_feature: Tensor | None = None  # (n, F), where each node has a mask of its own
     steps: Tensor | None = None  # (P,), where the method learns
+
+
+@dataclass(frozen=True)
+class Step:
+    """The state of the masks after a step, and the loss terms of all steps since the last one shown.
+
+    The terms of a step are those it started from.
+    """
+
+    number: int
+    terms: list[dict[str, Tensor]]  # each (P,)
+    weights: Weights
+    last: bool

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from explainer_core.computation.computation_graph import undirected_edges
+from explainer_core.methods.method import Method
 from explainer_core.methods.objective import Problem, Weights
 
 BATCH_SIZE = 300_000  # edges, or feature values, of all copies judged in one pass
@@ -88,3 +89,12 @@ def _rank_within(
     rank = torch.empty_like(owner)
     rank[order] = torch.arange(num_pairs, device=pair.device) - start[owner[order]]
     return rank[pair]
+
+
+OCCLUSION = Method(
+    name="occlusion",
+    title="Occlusion",
+    about="How far the prediction falls when each edge is taken away, one at a time.",
+    weigh=occlusion,
+    settings=("feature_fill",),
+)

@@ -3,6 +3,7 @@
 import torch
 
 from explainer_core.hashing import hashed_uniform
+from explainer_core.methods.method import Method
 from explainer_core.methods.objective import Problem, Weights
 
 EDGES, FEATURES = 3, 4  # which random numbers are drawn
@@ -21,3 +22,20 @@ def proximity(problem: Problem) -> Weights:
     """Nearest edges first: one over the hop of the node an edge runs into, counted from one. Not for features."""
     c = problem.computation
     return Weights(1 / (1 + c.hop[c.edge_index[1]].float()))
+
+
+RANDOM = Method(
+    name="random",
+    title="Random",
+    about="Edges drawn by chance: what every method has to beat.",
+    weigh=random,
+    settings=("seeds", "seed"),
+    stochastic=True,
+)
+PROXIMITY = Method(
+    name="proximity",
+    title="Nearest first",
+    about="The edges nearest to the target first; the network is not asked at all.",
+    weigh=proximity,
+    features=False,
+)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from explainer_core.checks import all_hold, finite_array, number, whole_number
 from explainer_core.explanation.result import Explanation
 from explainer_core.prototypes.member import Member
 
@@ -43,10 +44,10 @@ def checked(values: dict, explanations: Sequence[Explanation], *, nested: bool =
     """The fields out of a file, each of its type and all fitting together; raises what it trips over."""
     members = tuple(_member(one, explanations) for one in values["members"])
     roles = {len(member.nodes) for member in members}
-    reference = explanations[_whole("reference", values["reference"], len(explanations))]
+    reference = explanations[whole_number("reference", values["reference"], len(explanations))]
     label = values["label"]
-    fields = {name: _number(name, values[name], least) for name, least in NUMBERS.items()}
-    features, scale = (_array(name, values[name], ndim) for name, ndim in (("features", 2), ("feature_scale", 1)))
+    fields = {name: number(name, values[name], least) for name, least in NUMBERS.items()}
+    features, scale = (_matrix(name, values[name], ndim) for name, ndim in (("features", 2), ("feature_scale", 1)))
     rules = {
         "members with one and the same number of roles": len(roles) == 1,
         "each explanation once": len({id(member.explanation) for member in members}) == len(members),
@@ -58,12 +59,10 @@ def checked(values: dict, explanations: Sequence[Explanation], *, nested: bool =
         "one scale for each feature": (
             scale is None if features is None else scale is not None and features.shape[1] == len(scale)
         ),
-        "a label or none": label is None or _whole("label", label, len(reference.probabilities)) >= 0,
+        "a label or none": label is None or whole_number("label", label, len(reference.probabilities)) >= 0,
         "clusters without clusters": not (nested and values["clusters"]),
     }
-    for rule, holds in rules.items():
-        if not holds:
-            raise ValueError(f"it must have {rule}")
+    all_hold(rules)
     return fields | {
         "label": label,
         "reference": reference.target,
@@ -74,12 +73,12 @@ def checked(values: dict, explanations: Sequence[Explanation], *, nested: bool =
 
 
 def _member(values: dict, explanations: Sequence[Explanation]) -> Member:
-    explanation = explanations[_whole("explanation", values["explanation"], len(explanations))]
+    explanation = explanations[whole_number("explanation", values["explanation"], len(explanations))]
     known = set(explanation.nodes.tolist())
     pairs = set(map(tuple, explanation.undirected()[0].tolist()))
-    nodes = tuple(None if node is None else _whole("node", node) for node in values["nodes"])
-    edges = tuple((_whole("edge", a), _whole("edge", b)) for a, b in values["edges"])
-    weights = tuple(_number("weight", weight, 0.0) for weight in values["weights"])
+    nodes = tuple(None if node is None else whole_number("node", node) for node in values["nodes"])
+    edges = tuple((whole_number("edge", a), whole_number("edge", b)) for a, b in values["edges"])
+    weights = tuple(number("weight", weight, 0.0) for weight in values["weights"])
     played = [node for node in nodes if node is not None]
     if len(weights) != len(edges) or len(set(edges)) < len(edges) or not set(edges) <= pairs:
         raise ValueError("a member must have edges of its explanation, each once and with a weight")
@@ -88,24 +87,5 @@ def _member(values: dict, explanations: Sequence[Explanation]) -> Member:
     return Member(explanation, nodes, edges, weights)
 
 
-def _whole(name: str, value, below: int | None = None) -> int:
-    if type(value) is not int or value < 0 or (below is not None and value >= below):
-        raise ValueError(
-            f"{name} must be a whole number from 0{'' if below is None else f' to {below - 1}'} (got {value!r})"
-        )
-    return value
-
-
-def _number(name: str, value, least: float) -> float:
-    if type(value) not in (int, float) or not np.isfinite(value) or value < least:
-        raise ValueError(f"{name} must be a number from {least:g} (got {value!r})")
-    return float(value)
-
-
-def _array(name: str, value, ndim: int) -> np.ndarray | None:
-    if value is None:
-        return None
-    found = np.array(value)
-    if found.ndim != ndim or (found.size and found.dtype.kind not in "iuf") or not np.isfinite(found).all():
-        raise ValueError(f"{name} must be finite numbers in {ndim} dimensions (got {found.dtype} {found.shape})")
-    return found.astype(float)
+def _matrix(name: str, value, ndim: int) -> np.ndarray | None:
+    return None if value is None else finite_array(name, value, ndim)

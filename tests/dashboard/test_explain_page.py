@@ -15,8 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 import explainer_core as xc
 from dashboard import services, state
-from dashboard.services import ExplainConfig, browse, explain, pictures, predict
-from dashboard.services.cache import Shelf
+from dashboard.services import ExplainConfig, explanations, predict
 from dashboard.view import model_text
 from dashboard.view.plain_text import for_markdown
 from explainer_core.datasets.download import is_available
@@ -33,10 +32,7 @@ NITROBENZENE = "O=[N+]([O-])c1ccccc1"
 
 def forget_everything() -> None:
     st.cache_data.clear()
-    for module in (predict, explain, pictures, browse):
-        for thing in vars(module).values():
-            if isinstance(thing, Shelf):
-                thing.clear()
+    services.clear_caches()
 
 
 @pytest.fixture
@@ -209,9 +205,9 @@ def test_the_first_page_needs_no_address_and_all_settings_go_back_to_none():
 
 
 def count_runs(monkeypatch) -> list:
-    runs, really = [], explain.xc.explain_steps
+    runs, really = [], explanations.xc.explain_steps
     monkeypatch.setattr(
-        explain.xc, "explain_steps", lambda *args, **rest: runs.append(args[3]) or really(*args, **rest)
+        explanations.xc, "explain_steps", lambda *args, **rest: runs.append(args[3]) or really(*args, **rest)
     )
     return runs
 
@@ -436,11 +432,7 @@ def test_methods_are_added_and_all_taken_away():
     run(app)
     assert "beside" not in views(app)
     assert run(app).pills(key="methods").value == []
-    every = [
-        name
-        for name in services.methods_for(services.Request("karate", "gcn", "node", 8))
-        if name not in (services.VERIFIED, services.MASK)
-    ]
+    every = services.beside_main(services.methods_for(services.Request("karate", "gcn", "node", 8)))
     app.pills(key="methods").set_value(every)
     assert len(views(run(app))["beside"]["panels"]) == len(every)
 
@@ -464,27 +456,27 @@ def test_the_map_is_drawn_both_ways_in_every_colour():
     assert len(seen) == 6  # class and predicted class have one legend
 
 
-def test_the_gallery_is_sifted_and_turned():
+def test_the_gallery_is_filtered_and_turned():
     app = opened("molecules", view="whole data set")
-    count = services.places_in("molecules", "gat")
+    count = services.num_targets("molecules", "gat")
     first = [card[0] for card in views(app)["gallery"]["thumbnails"]]
     assert first == list(range(services.PER_PAGE))
     assert app.button(key="back").disabled
     app.button(key="on").click()
     assert views(run(app))["gallery"]["thumbnails"][0][0] == services.PER_PAGE
-    app.selectbox(key="sieve_class_molecules").set_value(1)
-    app.selectbox(key="sieve_right_molecules").set_value("right")
+    app.selectbox(key="filter_class_molecules").set_value(1)
+    app.selectbox(key="filter_right_molecules").set_value("right")
     run(app)
     shown = [card[0] for card in views(app)["gallery"]["thumbnails"]]
-    sieve = services.Sieve(label=1, right=True)
+    graph_filter = services.GraphFilter(label=1, right=True)
     model = app.selectbox(key="model").value
     assert (
-        shown == services.sifted("molecules", model, sieve)[: services.PER_PAGE].tolist()
+        shown == services.filtered_graphs("molecules", model, graph_filter)[: services.PER_PAGE].tolist()
     )  # from the first page again
-    app.text_input(key="sieve_text_molecules").set_value("no compound is called so")
+    app.text_input(key="filter_text_molecules").set_value("no compound is called so")
     assert "No graph passes" in texts(run(app).info)
-    app.text_input(key="sieve_text_molecules").set_value("")
-    app.slider(key="sieve_nodes_molecules").set_value((10, 14))
+    app.text_input(key="filter_text_molecules").set_value("")
+    app.slider(key="filter_nodes_molecules").set_value((10, 14))
     run(app)
     sizes = services.sizes("molecules")
     assert {10 <= sizes[card[0]] <= 14 for card in views(app)["gallery"]["thumbnails"]} == {True}
@@ -564,14 +556,14 @@ def test_a_bad_link_falls_back_with_a_word(bad):
 
 
 def test_an_error_inside_a_run_is_one_sentence_and_the_page_goes_on(alone, monkeypatch):
-    really = services.learn
+    really = services.explain
 
-    def learn(request):
-        if request.place == 3:
+    def explain(question):
+        if question.request.target == 3:
             raise RuntimeError("the *memory* is full")
-        return really(request)
+        return really(question)
 
-    monkeypatch.setattr(services, "learn", learn)
+    monkeypatch.setattr(services, "explain", explain)
     app = opened(node=3)
     assert texts(app.error) == "The *memory* is full."
     assert "node 3," in heading(app)
@@ -595,14 +587,18 @@ def test_a_stopped_run_offers_to_run_again(alone):
 
 
 def test_a_run_that_takes_long_is_shown_while_it_learns(alone, monkeypatch):
-    shown, learn, mask_on = [], services.learn, services.mask_on
+    shown, explain, mask_on = [], services.explain, services.mask_on
 
-    def slow(request):
-        for step in learn(request):
+    def slow(question):
+        steps = explain(question)
+        while True:
+            try:
+                yield next(steps)
+            except StopIteration as end:
+                return end.value
             time.sleep(0.3)
-            yield step
 
-    monkeypatch.setattr(services, "learn", slow)
+    monkeypatch.setattr(services, "explain", slow)
     monkeypatch.setattr(services, "mask_on", lambda *args: shown.append(mask_on(*args)) or shown[-1])
     app = opened()
     assert is_whole(app)
@@ -618,7 +614,7 @@ def views_edges(app: AppTest) -> int:
 def test_names_that_look_like_code_are_letters(alone):
     graph = xc.load_dataset("karate")
     hostile = replace(graph, node_names=[IMAGE] * graph.num_nodes, class_names=(f"</b>{IMAGE}", "*b* [x](y)"))
-    predict._DATA.keep("karate", hostile)
+    predict._DATA.put("karate", hostile)
     app = opened(node=8)
     assert "<img" not in heading(app)
     assert "&lt;img" in heading(app)

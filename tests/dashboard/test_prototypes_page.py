@@ -56,7 +56,7 @@ def test_the_picture_and_the_members_say_the_same_as_the_prototype():
     assert [card.id for card in cards] == list(range(len(prototype.members)))
     likeness = [int(card.note.split(" ")[0]) for card in cards]
     assert likeness == sorted(likeness)  # the least alike first
-    address = services.member_address(request, prototype, 0)
+    address = services.member_query_params(request, prototype, 0)
     assert int(address["node"]) == prototype.outliers[0].target.node
 
 

@@ -1,7 +1,6 @@
 """The dashboard's calls into the core: made once, the same numbers as called directly, and files others can read."""
 
 import io
-import threading
 from contextlib import redirect_stdout
 from dataclasses import replace
 
@@ -12,8 +11,7 @@ import pytest
 
 import explainer_core as xc
 from dashboard import services
-from dashboard.services import ExplainConfig, Request, browse, explain, pictures, predict
-from dashboard.services.cache import Shelf
+from dashboard.services import ExplainConfig, Request, explanations, pictures, predict
 from explainer_core.api import agreement_over_starts
 from explainer_core.explanation import metrics
 from explainer_core.models import GNN, ModelSpec
@@ -36,15 +34,19 @@ HOSTILE = (
 )
 
 
+def answered(request: Request) -> services.Answer:
+    """The answer, however long it takes."""
+    question = services.ask(request)
+    for _ in explanations.optimise(request):
+        pass
+    return services.known_answer(question)
+
+
 def name(request: Request) -> str:
     return f"{request.dataset}-{request.kind}"
 
 
-def forget_everything() -> None:
-    for module in (predict, explain, pictures, browse):
-        for thing in vars(module).values():
-            if isinstance(thing, Shelf):
-                thing.clear()
+forget_everything = services.clear_caches
 
 
 @pytest.fixture
@@ -60,80 +62,8 @@ def hostile(alone):
     """The karate club, whose members have names that look like code."""
     graph = xc.load_dataset("karate")
     names = [HOSTILE[i % len(HOSTILE)] for i in range(graph.num_nodes)]
-    predict._DATA.keep("karate", replace(graph, node_names=names, class_names=HOSTILE[1:3]))
+    predict._DATA.put("karate", replace(graph, node_names=names, class_names=HOSTILE[1:3]))
     return KARATE
-
-
-# The shelf
-
-
-def test_a_shelf_keeps_what_was_asked_for_last():
-    shelf = Shelf(2)
-    for key in ("a", "b"):
-        shelf.keep(key, key.upper())
-    shelf.find("a")
-    shelf.keep("c", "C")
-    assert len(shelf) == 2
-    assert (shelf.find("a"), shelf.find("b"), shelf.find("c")) == ("A", None, "C")
-
-
-def test_two_who_ask_at_the_same_time_share_one_making():
-    shelf, made, found = Shelf(4), [], []
-    begun, may_end = threading.Event(), threading.Event()
-
-    def make():
-        made.append(1)
-        begun.set()
-        assert may_end.wait(30)
-        return object()
-
-    threads = [threading.Thread(target=lambda: found.append(shelf.find_or_make("key", make))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    assert begun.wait(30)
-    may_end.set()
-    for thread in threads:
-        thread.join(30)
-    assert len(made) == 1
-    assert len(found) == 4
-    assert len(set(map(id, found))) == 1
-
-
-def test_a_making_that_fails_leaves_the_shelf_usable():
-    shelf = Shelf(4)
-
-    def fails():
-        raise RuntimeError("no")
-
-    with pytest.raises(RuntimeError):
-        shelf.find_or_make("key", fails)
-    assert len(shelf) == 0
-    assert shelf.find_or_make("key", lambda: "made") == "made"
-
-
-def test_one_who_waited_for_a_making_that_failed_makes_it():
-    shelf, begun, may_fail, found = Shelf(4), threading.Event(), threading.Event(), []
-
-    def fails():
-        begun.set()
-        assert may_fail.wait(30)
-        raise RuntimeError("no")
-
-    def first():
-        with pytest.raises(RuntimeError):
-            shelf.find_or_make("key", fails)
-
-    threads = [
-        threading.Thread(target=first),
-        threading.Thread(target=lambda: found.append(shelf.find_or_make("key", lambda: "made"))),
-    ]
-    threads[0].start()
-    assert begun.wait(30)
-    threads[1].start()
-    may_fail.set()
-    for thread in threads:
-        thread.join(30)
-    assert found == ["made"]
 
 
 # The same numbers as the core's own
@@ -142,11 +72,11 @@ def test_one_who_waited_for_a_making_that_failed_makes_it():
 @pytest.mark.parametrize("request_", ALL, ids=name)
 def test_the_python_lines_give_the_same_explanation(request_):
     asked = replace(request_, target_class=0, config=replace(QUICK, k_m="auto", k_f=2, size=0.7, refine=False))
-    for each in (request_, asked, replace(asked, method=services.MASK)):
+    for each in (request_, asked, replace(asked, method=services.MASK_METHOD)):
         said, there = io.StringIO(), {}
         with redirect_stdout(said):
             exec(services.as_python(each), there)  # noqa: S102, our own lines
-        ours = services.learnt(each).explanation
+        ours = explanations.optimised(each).explanation
         assert there["explanation"].subgraph() == ours.subgraph()
         assert (there["explanation"].size, there["explanation"].method) == (ours.size, each.method)
         assert there["explanation"].top_features() == ours.top_features()
@@ -155,16 +85,16 @@ def test_the_python_lines_give_the_same_explanation(request_):
 
 
 def test_true_class_is_asked_for_by_its_number():
-    assert services.asked_class(replace(KARATE, target_class="true")) == xc.load_dataset("karate").labels[8]
-    assert services.asked_class(replace(TYPED, target_class="true")) == services.target_facts(TYPED).predicted
+    assert predict.asked_class(replace(KARATE, target_class="true")) == xc.load_dataset("karate").labels[8]
+    assert predict.asked_class(replace(TYPED, target_class="true")) == predict.target_facts(TYPED).predicted
 
 
 @pytest.mark.parametrize("request_", [CYCLES, LINK, COMPOUND], ids=name)
 def test_scores_are_those_of_the_metrics_called_directly(request_):
     model, whole = xc.load_pretrained(request_.dataset, request_.model), xc.load_dataset(request_.dataset)
-    found = [(method, services.baseline(request_, method)) for method in ("gradient", "attention", "occlusion")]
-    found = [("verified", services.learnt(request_)), *found]
-    for (method, timed), scores in zip(found, services.all_scores(request_, found), strict=True):
+    found = [(method, explanations.baseline(request_, method)) for method in ("gradient", "attention", "occlusion")]
+    found = [("verified", explanations.optimised(request_)), *found]
+    for (method, timed), scores in zip(found, explanations.all_scores(request_, found), strict=True):
         explanation = replace(timed.explanation, explained_class=found[0][1].explanation.explained_class)
         (judged,) = metrics.faithfulness(model, whole, [explanation])
         assert scores.method == method
@@ -180,25 +110,25 @@ def test_scores_are_those_of_the_metrics_called_directly(request_):
 def test_only_what_is_learnt_again_is_learnt_again(alone, monkeypatch):
     runs, really = [], xc.explain_steps
     monkeypatch.setattr(xc, "explain_steps", lambda *args, **rest: runs.append(args[3]) or really(*args, **rest))
-    services.learnt(KARATE)
+    explanations.optimised(KARATE)
     for change in ({"k_m": 9}, {"k_m": "auto"}, {"k_f": 2}, {"k_m_unit": "edges"}):
-        for method in (services.VERIFIED, services.MASK):  # the mask is where the search has started
-            sized = services.learnt(replace(KARATE, config=replace(QUICK, **change), method=method)).explanation
+        for method in (services.MAIN_METHOD, services.MASK_METHOD):  # the mask is where the search has started
+            sized = explanations.optimised(replace(KARATE, config=replace(QUICK, **change), method=method)).explanation
             assert sized.config == replace(QUICK, **change)
             assert sized.method == method
     assert len(runs) == 1
     changes = ({"size": 1.0}, {"steps": 21}, {"seed": 1}, {"connected": False}, {"refine": False})
     for number, change in enumerate(changes, start=2):
-        services.learnt(replace(KARATE, config=replace(QUICK, **change)))
+        explanations.optimised(replace(KARATE, config=replace(QUICK, **change)))
         assert len(runs) == number
 
 
 def test_a_mask_is_the_same_whether_or_not_the_search_has_run(alone):
-    asked = replace(CYCLES, method=services.MASK, config=replace(QUICK, k_m="auto"))
-    by_itself = services.learnt(asked).explanation
+    asked = replace(CYCLES, method=services.MASK_METHOD, config=replace(QUICK, k_m="auto"))
+    by_itself = explanations.optimised(asked).explanation
     forget_everything()
-    services.learnt(replace(asked, method=services.VERIFIED))
-    beside = services.learnt(asked).explanation
+    explanations.optimised(replace(asked, method=services.MAIN_METHOD))
+    beside = explanations.optimised(asked).explanation
     np.testing.assert_allclose(beside.edge_weight, by_itself.edge_weight)
     assert beside.subgraph() == by_itself.subgraph()
     assert beside.verdict == by_itself.verdict
@@ -210,24 +140,24 @@ def test_a_mask_is_shown_without_a_search(alone, monkeypatch):
     asked = []
     really = xc.explain_steps
     monkeypatch.setattr(xc, "explain_steps", lambda *args, **rest: asked.append(args[4]) or really(*args, **rest))
-    services.learnt(replace(KARATE, method=services.MASK))
+    explanations.optimised(replace(KARATE, method=services.MASK_METHOD))
     assert asked == ["gnnexplainer"]
-    assert not services.is_learnt(KARATE)
+    assert not explanations.is_optimised(KARATE)
 
 
 @pytest.mark.parametrize("request_", ALL, ids=name)
 def test_every_method_beside_keeps_as_much_as_is_shown(request_):
-    for method in (services.VERIFIED, services.MASK):
+    for method in (services.MAIN_METHOD, services.MASK_METHOD):
         asked = replace(request_, config=replace(QUICK, k_m="auto"), method=method)
-        size = services.learnt(asked).explanation.size
+        size = explanations.optimised(asked).explanation.size
         for other in ("paper", "gradient", "random"):
-            found = services.said_by(asked, other).explanation
+            found = explanations.explained_by(asked, other).explanation
             assert found.config.k_m == found.size == size
             assert found.subgraph() == found.subgraph(size)
 
 
 def test_the_paper_beside_is_the_mask_with_the_papers_settings():
-    found = services.said_by(KARATE, "paper").explanation
+    found = explanations.explained_by(KARATE, "paper").explanation
     config = xc.ExplainConfig.paper(k_m=QUICK.k_m)
     model, whole = xc.load_pretrained("karate", "gcn"), xc.load_dataset("karate")
     own = xc.explain(model, whole, xc.Node(8), config, "gnnexplainer")
@@ -237,29 +167,29 @@ def test_the_paper_beside_is_the_mask_with_the_papers_settings():
 
 
 def test_leaving_a_run_leaves_nothing_behind(alone):
-    next(services.learn(KARATE))
-    assert not services.is_learnt(KARATE)
-    assert len(list(services.learn(KARATE))) > 1
-    assert services.is_learnt(KARATE)
+    next(explanations.optimise(KARATE))
+    assert not explanations.is_optimised(KARATE)
+    assert len(list(explanations.optimise(KARATE))) > 1
+    assert explanations.is_optimised(KARATE)
 
 
 @pytest.mark.parametrize("layers", [1, 3])
 def test_attention_of_a_network_of_another_depth_lies_on_the_explained_ones_edges(layers, alone):
     gat = GNN(ModelSpec("gat", "node", in_features=34, num_classes=2, hidden=8, num_layers=layers)).eval()
-    predict._MODELS.keep(("karate", "gat"), gat.requires_grad_(False))
-    found, bones = services.baseline(KARATE, "attention").explanation, services.skeleton(KARATE)
+    predict._MODELS.put(("karate", "gat"), gat.requires_grad_(False))
+    found, computation = explanations.baseline(KARATE, "attention").explanation, predict.computation_graph(KARATE)
     own = xc.explain(gat, xc.load_dataset("karate"), xc.Node(8), QUICK, "attention")
-    assert found.edge_ids.tolist() == bones.edge_ids.tolist()
+    assert found.edge_ids.tolist() == computation.edge_ids.tolist()
     assert set(found.edge_ids) != set(own.edge_ids)
     weight = dict(zip(own.edge_ids.tolist(), own.edge_weight.tolist(), strict=True))
     assert found.edge_weight.tolist() == pytest.approx([weight.get(edge, 0.0) for edge in found.edge_ids.tolist()])
-    assert found.probabilities == bones.probabilities
+    assert found.probabilities == computation.probabilities
 
 
-@pytest.mark.parametrize("method", [services.VERIFIED, services.MASK])
+@pytest.mark.parametrize("method", [services.MAIN_METHOD, services.MASK_METHOD])
 def test_other_starts_say_what_the_core_says_and_are_kept_one_by_one(method, alone):
     asked = replace(KARATE, method=method, config=replace(QUICK, k_m="auto"))
-    assert services.agreement_of(asked) is None
+    assert explanations.agreement_of(asked) is None
     starts = services.try_starts(asked)
     while next(starts)[0] < 4:
         pass
@@ -270,24 +200,24 @@ def test_other_starts_say_what_the_core_says_and_are_kept_one_by_one(method, alo
     model, whole = xc.load_pretrained("karate", "gcn"), xc.load_dataset("karate")
     for k_m in ("auto", 4):
         sized = replace(asked, config=replace(asked.config, k_m=k_m))
-        found = services.agreement_of(sized)  # another size needs no other run
-        direct = agreement_over_starts(model, whole, services.learnt(sized).explanation)
+        found = explanations.agreement_of(sized)  # another size needs no other run
+        direct = agreement_over_starts(model, whole, explanations.optimised(sized).explanation)
         assert (found.share, found.starts, found.kept_by) == (direct.share, direct.starts, direct.kept_by)
 
 
 @pytest.mark.parametrize("request_", ALL, ids=name)
-@pytest.mark.parametrize("method", [services.VERIFIED, services.MASK])
+@pytest.mark.parametrize("method", [services.MAIN_METHOD, services.MASK_METHOD])
 def test_the_curve_is_what_choosing_each_size_gives(request_, method):
     asked = replace(request_, config=replace(QUICK, k_m="auto"), method=method)
-    own = services.learnt(asked).explanation
-    trust = services.trust_of(asked)
+    own = explanations.optimised(asked).explanation
+    trust = explanations.trust_of(asked)
     for point in trust.curve[:8]:
         chosen = replace(asked, config=replace(asked.config, k_m=point.size))
-        said = services.learnt(chosen).explanation.verdict
+        said = explanations.optimised(chosen).explanation.verdict
         assert point.alone == pytest.approx(said.alone, abs=1e-3)
         assert point.without == pytest.approx(said.without, abs=1e-3)
     # what is said of the shown size is one number wherever it stands
-    (scores,) = services.all_scores(asked, [(method, services.learnt(asked))])
+    (scores,) = explanations.all_scores(asked, [(method, explanations.optimised(asked))])
     (shown,) = [point for point in trust.curve if point.size == own.size]
     assert shown.alone == own.verdict.alone == scores.judged.kept == trust.faithfulness.kept
     assert shown.without == own.verdict.without == scores.judged.without
@@ -298,8 +228,8 @@ def test_the_curve_is_what_choosing_each_size_gives(request_, method):
 
 @pytest.mark.parametrize("request_", ALL, ids=name)
 def test_a_picture_is_one_of_the_neighbourhood_with_its_target_and_its_truth(request_):
-    drawing = services.drawn(request_)
-    picture, bones, graph = drawing.picture, services.skeleton(request_), services.graph_of(request_)
+    drawing = pictures.drawn(request_)
+    picture, computation, graph = drawing.picture, predict.computation_graph(request_), predict.graph_of(request_)
     count = len(picture.nodes)
     assert len(set(picture.nodes)) == count
     assert {len(column) for column in (picture.x, picture.y, picture.colours, picture.labels, picture.tips)} == {count}
@@ -307,28 +237,28 @@ def test_a_picture_is_one_of_the_neighbourhood_with_its_target_and_its_truth(req
     assert np.array(picture.edges).min() >= 0
     assert np.array(picture.edges).max() < count
     numbers = [tuple(sorted(picture.nodes[end] for end in edge)) for edge in picture.edges]
-    assert numbers == [tuple(pair) for pair in bones.undirected()[0][drawing.shown].tolist()]
-    assert [picture.nodes[place] for place in picture.targets] == list(bones.roots)
+    assert numbers == [tuple(pair) for pair in computation.undirected()[0][drawing.shown].tolist()]
+    assert [picture.nodes[place] for place in picture.targets] == list(computation.roots)
     assert len(picture.bonds) == (len(numbers) if request_.dataset == "molecules" else 0)
     if graph.edge_motif is None:
         assert not picture.truth
         return
-    in_motif = graph.motif_edges(request_.place) if request_.kind == "node" else graph.edge_motif >= 0
+    in_motif = graph.motif_edges(request_.target) if request_.kind == "node" else graph.edge_motif >= 0
     motif = {tuple(sorted(pair)) for pair in graph.edge_index[:, in_motif].T.tolist()}
     assert {numbers[place] for place in picture.truth} == motif & set(numbers)
 
 
 def test_a_picture_does_not_change_with_the_settings():
     other = replace(CYCLES, config=replace(QUICK, k_m=9, size=1.0, steps=30))
-    assert services.drawn(other) is services.drawn(CYCLES)
+    assert pictures.drawn(other) is pictures.drawn(CYCLES)
 
 
 @pytest.mark.parametrize("request_", ALL, ids=name)
 def test_a_panel_keeps_exactly_the_explanations_subgraph(request_):
-    drawing = services.drawn(request_)
-    masked = replace(request_, method=services.MASK)
+    drawing = pictures.drawn(request_)
+    masked = replace(request_, method=services.MASK_METHOD)
     for method in ("verified", "gnnexplainer", "gradient", "occlusion"):
-        found = services.said_by(masked if method == "gnnexplainer" else request_, method)
+        found = explanations.explained_by(masked if method == "gnnexplainer" else request_, method)
         panel = services.weighed(
             drawing,
             found.explanation,
@@ -350,8 +280,8 @@ def test_a_panel_keeps_exactly_the_explanations_subgraph(request_):
 
 
 def test_a_sampled_neighbourhood_is_the_same_in_the_picture_and_in_the_explanation():
-    few = replace(KARATE, place=0, config=replace(QUICK, max_edges=20, seed=3))
-    assert services.skeleton(few).edge_ids.tolist() == services.learnt(few).explanation.edge_ids.tolist()
+    few = replace(KARATE, target=0, config=replace(QUICK, max_edges=20, seed=3))
+    assert predict.computation_graph(few).edge_ids.tolist() == explanations.optimised(few).explanation.edge_ids.tolist()
 
 
 # Browsing
@@ -364,14 +294,14 @@ def test_random_choices_fall_on_what_they_say():
     assert len(wrong) == (said.predicted != said.truth).sum()
     motif = services.candidates("tree_cycles", "gat", "motif")
     assert (xc.load_dataset("tree_cycles").node_motif[motif] >= 0).all()
-    assert len(services.candidates("tree_cycles", "gat", "all")) == services.places_in("tree_cycles", "gat")
+    assert len(services.candidates("tree_cycles", "gat", "all")) == services.num_targets("tree_cycles", "gat")
 
 
 def test_the_sieve_lets_through_what_it_says_and_the_gallery_shows_a_page_of_it():
     said, sizes = predict.all_predictions("molecules", "gin"), services.sizes("molecules")
-    everything = services.sifted("molecules", "gin", services.Sieve())
+    everything = services.filtered_graphs("molecules", "gin", services.GraphFilter())
     assert len(everything) == len(sizes)
-    small = services.sifted("molecules", "gin", services.Sieve(label=0, right=True, most=20))
+    small = services.filtered_graphs("molecules", "gin", services.GraphFilter(label=0, right=True, most=20))
     assert len(small)
     assert (sizes[small] <= 20).all()
     assert (said.truth[small] == 0).all()
@@ -379,7 +309,7 @@ def test_the_sieve_lets_through_what_it_says_and_the_gallery_shows_a_page_of_it(
     first = services.gallery("molecules", "gin", everything, 0)
     assert [card.id for card in first] == everything[: services.PER_PAGE].tolist()
     assert all(card.svg.startswith("<svg") for card in first)
-    (named,) = services.sifted("molecules", "gin", services.Sieve(text=first[3].title.upper()))[:1]
+    (named,) = services.filtered_graphs("molecules", "gin", services.GraphFilter(text=first[3].title.upper()))[:1]
     assert services.gallery("molecules", "gin", np.array([named]), 0)[0].title == first[3].title
 
 
@@ -388,7 +318,7 @@ def test_the_list_of_links_has_both_kinds_and_the_scores_of_the_network():
     assert set(table["joined"]) == {True, False}
     assert table["score"].is_monotonic_decreasing
     row = table.iloc[len(table) // 2]
-    facts = services.target_facts(replace(LINK, place=(int(row["source"]), int(row["head"]))))
+    facts = predict.target_facts(replace(LINK, target=(int(row["source"]), int(row["head"]))))
     assert facts.probabilities[1] == pytest.approx(row["score"], abs=1e-4)
     assert facts.truth == int(row["joined"])
     assert facts.name == f"{row['one']} and {row['other']}"
@@ -398,7 +328,7 @@ def test_the_list_of_links_has_both_kinds_and_the_scores_of_the_network():
 def test_a_map_has_every_node_once_in_the_unit_square(layout):
     for colour in services.COLOURS:
         points = services.points("karate", "gcn", layout, colour)
-        assert points.ids == tuple(range(services.places_in("karate", "gcn")))
+        assert points.ids == tuple(range(services.num_targets("karate", "gcn")))
         assert min(*points.x, *points.y) >= 0
         assert max(*points.x, *points.y) <= 1
         assert max(points.colour_of) < len(points.legend)
@@ -417,8 +347,8 @@ def test_a_map_of_a_thousand_points_does_not_read_the_models_card_for_each(alone
 
 @pytest.mark.parametrize("request_", ALL, ids=name)
 def test_json_comes_back_as_the_same_explanation(request_):
-    ours = services.learnt(request_).explanation
-    back = services.Explanation.from_json(services.as_json(request_))
+    ours = explanations.optimised(request_).explanation
+    back = services.Explanation.from_json(services.as_json(answered(request_)))
     assert back.subgraph() == ours.subgraph()
     assert (back.target, back.config) == (ours.target, ours.config)
     np.testing.assert_array_equal(back.edge_weight, ours.edge_weight)
@@ -426,12 +356,12 @@ def test_json_comes_back_as_the_same_explanation(request_):
 
 @pytest.mark.parametrize("request_", ALL, ids=name)
 def test_graphml_and_csv_hold_the_subgraph_and_every_weight(request_):
-    ours, graph = services.learnt(request_).explanation, services.graph_of(request_)
+    ours, graph = explanations.optimised(request_).explanation, predict.graph_of(request_)
     kept = set(ours.subgraph().edges)
-    net = nx.parse_graphml(services.as_graphml(request_), node_type=int)
+    net = nx.parse_graphml(services.as_graphml(answered(request_)), node_type=int)
     assert {tuple(sorted(edge)) for edge in net.edges if net.edges[edge]["kept"]} == kept
     assert {net.nodes[node]["name"] for node in net} == {graph.node_name(node) for node in net}
-    table = pd.read_csv(io.StringIO(services.as_csv(request_)))
+    table = pd.read_csv(io.StringIO(services.as_csv(answered(request_))))
     assert len(table) == len(ours.edge_weight)
     assert table["weight"].sum() == pytest.approx(ours.edge_score.sum())
     assert table["mask"].sum() == pytest.approx(ours.edge_weight.sum())
@@ -441,9 +371,9 @@ def test_graphml_and_csv_hold_the_subgraph_and_every_weight(request_):
 
 
 def test_names_in_files_are_text_and_no_formula(hostile):
-    net = nx.parse_graphml(services.as_graphml(hostile), node_type=int)
+    net = nx.parse_graphml(services.as_graphml(answered(hostile)), node_type=int)
     assert {data["name"] for _, data in net.nodes(data=True)} >= {"=1+1", HOSTILE[1], HOSTILE[2], "nul tab"}
     assert {data["class"] for _, data in net.nodes(data=True)} == set(HOSTILE[1:3])
-    table = pd.read_csv(io.StringIO(services.as_csv(hostile)), keep_default_na=False)
+    table = pd.read_csv(io.StringIO(services.as_csv(answered(hostile))), keep_default_na=False)
     assert not table["source_name"].str.match(r"[=+\-@\t\r]").any()
     assert {"'=1+1", "'@SUM(A1)", HOSTILE[1], HOSTILE[5], ""} <= set(table["source_name"])

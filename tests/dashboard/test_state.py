@@ -8,7 +8,8 @@ import pytest
 import streamlit
 
 from dashboard import state
-from dashboard.services import COLOURS, ExplainConfig, Request, card_of
+from dashboard.services import COLOURS, ExplainConfig, Request
+from dashboard.services.predict import card_of
 
 NODES, GRAPHS, LINKS = card_of("karate", "gcn"), card_of("molecules", "gin"), card_of("les_miserables", "gcn")
 IMAGE = "<img src=x onerror=alert(1)>"
@@ -49,7 +50,7 @@ class Visit:
     def read(self, name: str, *args) -> tuple:
         """What is made of the address, and what there is to complain of."""
         complaints: list[str] = []
-        return getattr(state, f"{name}_from_address")(*args, complaints.append), complaints
+        return getattr(state, f"{name}_from_query")(*args, complaints.append), complaints
 
 
 @pytest.fixture
@@ -124,7 +125,7 @@ def test_another_data_set_forgets_the_target_and_its_sizes_but_not_how_it_is_lea
         "steps": 5,
         "methods": "none",
     }
-    new = visit.at({"dataset": "tree_cycles"}, **old).after("dataset_to_address")
+    new = visit.at({"dataset": "tree_cycles"}, **old).after("dataset_to_query")
     assert new == {"dataset": "tree_cycles", "steps": "5", "methods": "none"}
 
 
@@ -150,29 +151,29 @@ def test_the_data_set_and_the_model_come_along_to_another_page(visit):
 
 def test_a_click_is_not_lost_where_the_next_run_starts_with_the_address_of_before(visit):
     visit.at(dataset="karate", node=3).after("enter", "explain")
-    assert visit.after("write", "node", 5) == {"dataset": "karate", "node": "5"}
+    assert visit.after("set_query_param", "node", 5) == {"dataset": "karate", "node": "5"}
     assert visit.at(dataset="karate", node=3).after("enter", "explain") == {"dataset": "karate", "node": "5"}
     assert visit.at(dataset="karate", node=8).after("enter", "explain") == {"dataset": "karate", "node": "8"}  # once
 
 
 def test_a_widget_that_was_not_drawn_for_a_while_is_as_it_was(visit):
     visit.at()
-    state.recall("sieve", "all")
-    assert visit.session_state["sieve"] == "all"
-    visit.session_state["sieve"] = "wrong"
-    state.recall("sieve", "all")
-    del visit.session_state["sieve"]
-    state.recall("sieve", "all")
-    assert visit.session_state["sieve"] == "wrong"
+    state.recall("graph_filter", "all")
+    assert visit.session_state["graph_filter"] == "all"
+    visit.session_state["graph_filter"] = "wrong"
+    state.recall("graph_filter", "all")
+    del visit.session_state["graph_filter"]
+    state.recall("graph_filter", "all")
+    assert visit.session_state["graph_filter"] == "wrong"
 
 
 def test_no_method_at_all_is_a_choice(visit):
     possible = ("verified", "gnnexplainer", "paper", "gradient", "attention", "occlusion")
-    assert state.methods_from_address(possible, print) == ("paper", "gradient", "attention")
-    visit.at({"methods": []}).after("methods_to_address")
-    assert state.methods_from_address(possible, print) == ()
+    assert state.methods_from_query(possible, print) == ("paper", "gradient", "attention")
+    visit.at({"methods": []}).after("methods_to_query")
+    assert state.methods_from_query(possible, print) == ()
     visit.at(methods="occlusion,gradient,gnnexplainer")
-    assert state.methods_from_address(possible, print) == ("gradient", "occlusion")
+    assert state.methods_from_query(possible, print) == ("gradient", "occlusion")
 
 
 def test_the_gallery_is_never_past_its_ends(visit):
@@ -204,10 +205,10 @@ def test_the_verified_picture_is_shown_unless_the_address_says_mask(visit):
 
 def test_a_setting_that_changes_the_mask_shows_the_mask(visit):
     for name in ("necessity", "size", "entropy", "feat_size", "feat_entropy", "laplacian", "steps", "seed", "features"):
-        after = visit.at({name: 1}, dataset="karate").after("setting_taken", name)
+        after = visit.at({name: 1}, dataset="karate").after("setting_changed", name)
         assert after == {"dataset": "karate", name: "1", "shown": "mask"}
     for name in state.BESIDE_THE_MASK:
-        assert visit.at({name: 1}, shown="verified").after("setting_taken", name) == {name: "1", "shown": "verified"}
+        assert visit.at({name: 1}, shown="verified").after("setting_changed", name) == {name: "1", "shown": "verified"}
 
 
 def test_the_paper_sets_every_setting_and_shows_the_mask_and_the_reset_is_the_way_back(visit):
@@ -223,15 +224,15 @@ def test_a_size_is_a_number_or_auto(visit):
     for asked, size in (("auto", "auto"), ("6", 6), (None, "auto")):
         config, complaints = visit.at(**({} if asked is None else {"k_m": asked})).read("config", "karate")
         assert (config.k_m, complaints) == (size, [])
-    assert visit.at({"k_m_auto": False}).after("auto_taken", 7) == {"k_m": "7"}
-    assert visit.at({"k_m_auto": True}, k_m=7).after("auto_taken", 7) == {"k_m": "auto"}
+    assert visit.at({"k_m_auto": False}).after("auto_changed", 7) == {"k_m": "7"}
+    assert visit.at({"k_m_auto": True}, k_m=7).after("auto_changed", 7) == {"k_m": "auto"}
 
 
 def test_links_from_before_open(visit):
     visit.at(dataset="karate", node=3, k_m=6, refine="False", connected="True", methods="gradient,gnnexplainer")
     config, complaints = visit.read("config", "karate")
     assert (config.k_m, config.refine, complaints) == (6, False, [])
-    assert state.methods_from_address(("verified", "gnnexplainer", "gradient"), print) == ("gradient",)
+    assert state.methods_from_query(("verified", "gnnexplainer", "gradient"), print) == ("gradient",)
 
 
 def off_default(setting):
@@ -266,18 +267,18 @@ def test_a_link_opens_the_same_choice(card, request_, visit):
         text = state.link(each)
         assert text.startswith("http://localhost:8501/?")
         visit.at(**dict(parse_qsl(text.split("?", 1)[1], keep_blank_values=True)))
-        assert state.dataset_from_address(["ba_shapes", request_.dataset]) is None
+        assert state.dataset_from_query(["ba_shapes", request_.dataset]) is None
         (kind, place), unknown = visit.read("target", card, 1000)
         target_class, no_class = visit.read("class", ("one", "two"))
         config, bad = visit.read("config", card.dataset)
         method, unknown_method = visit.read("method")
         opened = state.Choice(
             request=Request(visit.session_state["dataset"], card.model, kind, place, target_class, config, method),
-            methods=state.methods_from_address(("gnnexplainer", "gradient", "attention"), print),
+            methods=state.methods_from_query(("gnnexplainer", "gradient", "attention"), print),
             colour=state.one_of("colour", tuple(COLOURS), "predicted", print),
             view=state.one_of("view", state.VIEWS, state.VIEWS[0], print),
-            layout=state.address("layout"),
-            everything=state.address("everything") == "True",
+            layout=state.query_param("layout"),
+            everything=state.query_param("everything") == "True",
         )
         assert opened == each
         assert (unknown, no_class, bad, unknown_method) == ([], [], [], [])

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from dashboard.services import ExplainConfig, Scores, SizePoint, TargetFacts, Trust, Verdict
+from dashboard import services
+from dashboard.schema import ExplainConfig, Scores, SizePoint, TargetFacts, Trust, Verdict
 from dashboard.view import explanation_text as words
 from dashboard.view import figures
 from dashboard.view.figures import FeatureRow
@@ -14,7 +15,7 @@ from explainer_core import METHODS
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement
 from explainer_core.explanation.verdict import CARRIES, DEFAULT, LEVELS, MOSTLY, NOT_ENOUGH
-from explainer_core.methods.proposing import NECESSITIES
+from explainer_core.methods.verified import NECESSITIES
 
 FACTS = TargetFacts(
     name="node 8",
@@ -52,7 +53,9 @@ def scores(kept: float = 0.9, without: float = 0.3, keeps: bool = True, auc: flo
 
 def test_every_setting_and_every_method_has_a_name_in_words():
     assert set(words.LABELS) == set(ExplainConfig().to_dict())
-    assert set(words.METHODS) == set(words.ABOUT) == {*METHODS, "paper"}
+    for method in (*METHODS, "paper"):
+        assert services.described(method).title
+        assert services.described(method).about.endswith(".")
 
 
 def test_the_verdict_says_what_is_kept_and_what_is_left():

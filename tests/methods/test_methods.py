@@ -15,13 +15,13 @@ from explainer_core.targets import Link, Node, WholeGraph
 
 TASKS = ("node", "graph", "link")
 QUICK = ExplainConfig(steps=10)
-FEATURELESS = ("attention", "proximity")
-LEARNS = ("verified", "gnnexplainer")
+FEATURELESS = [name for name, method in METHODS.items() if not method.features]
+LEARNS = [name for name, method in METHODS.items() if method.mask]
 NO_EDGES = torch.empty(2, 0, dtype=torch.int64)
 
 
 def for_method(method, task, **settings):
-    return case(task, "gat" if method == "attention" else "gcn", **settings)
+    return case(task, "gat" if METHODS[method].needs_attention else "gcn", **settings)
 
 
 def weight_of(problem, weights):
@@ -105,7 +105,7 @@ def test_the_model_and_the_data_are_left_as_they_were(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_node_by_itself_has_only_its_own_features(method):
-    model = network("gat" if method == "attention" else "gcn")
+    model = network("gat" if METHODS[method].needs_attention else "gcn")
     graph = Graph(random_graph(6, 5).x, undirected([(0, 1)]))
     found = explain(model, graph, Node(4), QUICK, method)
     assert found.nodes.tolist() == [4]
@@ -134,7 +134,7 @@ def test_a_graph_without_edges_can_be_explained(method, task):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_node_alone_beside_others_in_a_batch_is_no_trouble(method):
-    model = network("gat" if method == "attention" else "gcn")
+    model = network("gat" if METHODS[method].needs_attention else "gcn")
     graph = Graph(random_graph(6, 5).x, undirected([(0, 1), (1, 2)]))
     found = explain_many(model, graph, [Node(4), Node(0), Node(5)], QUICK, method)
     assert [len(one.edge_ids) for one in found] == [0, 3, 0]
@@ -142,7 +142,7 @@ def test_a_node_alone_beside_others_in_a_batch_is_no_trouble(method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_typed_edges_are_explained(method):
-    kind = "gat" if method == "attention" else "rgcn"
+    kind = "gat" if METHODS[method].needs_attention else "rgcn"
     model, data, targets = case("node", kind, typed=True)
     assert np.isfinite(explain(model, data, targets[0], QUICK, method).edge_weight).all()
 
@@ -249,7 +249,7 @@ def slow_feature_occlusion(problem, fill):
 @pytest.mark.parametrize("typed", [False, True])
 @pytest.mark.parametrize("at_once", [1, 200, 300_000])
 def test_occlusion_is_what_a_slow_loop_finds(task, typed, at_once, monkeypatch):
-    monkeypatch.setitem(occlusion_method.__globals__, "BATCH_SIZE", at_once)
+    monkeypatch.setattr(occlusion_method, "BATCH_SIZE", at_once)
     model, data, targets = case(task, "rgcn" if typed else "gcn", typed=typed)
     problem = problem_of(model, data, targets)
     found = METHODS["occlusion"](problem)

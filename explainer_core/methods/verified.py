@@ -1,12 +1,16 @@
-"""What else may be the reason of a prediction: rankings of the edges for the verified search to start from."""
+"""Verified, the default: rankings of the edges by several methods, for a search that asks the network about each subgraph.
+
+The search itself is in explanation/search.py. It starts from the learnt mask and from these proposals.
+"""
 
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from explainer_core.methods.gnnexplainer import gnnexplainer
+from explainer_core.methods.gnnexplainer import MASK_SETTINGS, gnnexplainer, gnnexplainer_steps
 from explainer_core.methods.gradient import edge_gradient, integrated_edges
+from explainer_core.methods.method import GRADIENTS, Method
 from explainer_core.methods.objective import Problem
 from explainer_core.methods.occlusion import occluded_edges
 
@@ -16,9 +20,6 @@ FAST = {"steps": 30, "learning_rate": 0.25}  # these masks only propose: a walk 
 PATH_STEPS = 8  # of the integrated gradients
 OCCLUDED = 200  # edges that are taken away one at a time, those first that gradients find most useful
 OCCLUSION_EDGES = 100_000  # and so many edges of all the graphs that are asked about
-
-
-STEADY = ("occlusion", "integrated gradients", "gradient")  # the same from every start
 
 
 def proposals(problem: Problem) -> dict[str, Tensor]:
@@ -36,3 +37,18 @@ def proposals(problem: Problem) -> dict[str, Tensor]:
         config = replace(problem.config, necessity=necessity, seeds=1, features="none", **FAST)
         found[f"mask, necessity {necessity:g}"] = gnnexplainer(replace(problem, config=config)).edge
     return found
+
+
+VERIFIED = Method(
+    name="verified",
+    title="Verified",
+    about="The best of several proposals, each checked by asking the network about it.",
+    weigh=gnnexplainer,
+    needs=(GRADIENTS,),
+    settings=(*MASK_SETTINGS, "connected", "refine"),
+    stochastic=True,
+    mask=True,
+    steps=gnnexplainer_steps,
+    propose=proposals,
+    steady=("occlusion", "integrated gradients", "gradient"),
+)

@@ -9,26 +9,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import explainer_core as xc
-from dashboard.schema import MASK, PAPER, VERIFIED, Request, Scores
-from dashboard.services.cache import Shelf
-from dashboard.services.catalogue import all_cards
-from dashboard.services.predict import asked_class, graph_of, network, skeleton, subject
+from dashboard.schema import MASK_METHOD, Request, Scores
+from dashboard.services.cache import Cache
+from dashboard.services.methods import in_core_terms, model_for
+from dashboard.services.predict import asked_class, computation_graph, graph_of, network, subject
 from explainer_core import ExplainConfig, Explanation
 from explainer_core.explanation.metrics import Faithfulness, agreement, edge_auc, faithfulness
 from explainer_core.explanation.trust import STARTS, Agreement, Trust, trust, with_size
 
 WATCHED = 30  # how often a run reports while it learns
 WATCHED_START = 5  # and one of the other starts
-# Read off a finished run without learning or searching again, so they are no part of what it is filed under.
+# Read off a finished run without optimising or searching again, so they are no part of its cache key.
 READ_OFF = ("k_m", "k_m_unit", "k_f")
 
-_FOUND: Shelf["Timed"] = Shelf(48)
-_BASELINES: Shelf["Timed"] = Shelf(128)
-_SIZED: Shelf[Explanation] = Shelf(64)
-_SCORES: Shelf[tuple] = Shelf(128)
-_TRUST: Shelf[Trust] = Shelf(64)
-_STARTS: Shelf[Explanation] = Shelf(64)
-_AGREEMENTS: Shelf[Agreement] = Shelf(64)
+_FOUND: Cache["Timed"] = Cache(48)
+_BASELINES: Cache["Timed"] = Cache(128)
+_SIZED: Cache[Explanation] = Cache(64)
+_SCORES: Cache[tuple] = Cache(128)
+_TRUST: Cache[Trust] = Cache(64)
+_STARTS: Cache[Explanation] = Cache(64)
+_AGREEMENTS: Cache[Agreement] = Cache(64)
 
 
 @dataclass(frozen=True)
@@ -41,58 +41,59 @@ class Timed:
 
 @dataclass(frozen=True)
 class Step:
-    """How far a run is, and its mask so far in the order of the skeleton's edges."""
+    """How far a run is, and its mask so far in the order of the computation graph's edges."""
 
     number: int
     total: int
     edge_weight: np.ndarray
-    searching: bool = False  # the mask is learnt; now the network is asked about it and other proposals
+    searching: bool = False  # the mask is optimised; now the network is asked about it and other proposals
 
 
-def _filed(request: Request) -> Request:
+def _cache_key(request: Request) -> Request:
     """The request without what is read off afterwards."""
     default = ExplainConfig()
     plain = {name: getattr(default, name) for name in READ_OFF}
     return replace(request, config=replace(request.config, **plain), target_class=asked_class(request))
 
 
-def is_learnt(request: Request) -> bool:
-    return _FOUND.find(_filed(request)) is not None
+def is_optimised(request: Request) -> bool:
+    return _FOUND.get(_cache_key(request)) is not None
 
 
-def learn(request: Request) -> Iterator[Step]:
-    """Runs the request's method and files the result at the end; leaving the loop leaves nothing behind.
+def optimise(request: Request) -> Iterator[Step]:
+    """Runs the request's method and caches the result at the end; leaving the loop leaves nothing behind.
 
     The verified search starts from the mask, so that one run gives both; a mask is found without the search.
     """
-    filed = _filed(request)
-    whole, target = subject(filed)
-    model, config = network(filed.dataset, filed.model), request.config
+    key = _cache_key(request)
+    data, target = subject(key)
+    model, config = network(key.dataset, key.model), request.config
     every = max(1, config.steps // WATCHED)
-    asked = {"target_class": filed.target_class, "every": every}
+    asked = {"target_class": key.target_class, "every": every}
+    searches = xc.METHODS[request.method].verifies
     began, last = time.perf_counter(), None
-    for last in xc.explain_steps(model, whole, target, config, request.method, **asked):
+    for last in xc.explain_steps(model, data, target, config, request.method, **asked):
         yield Step(last.number, config.steps, last.edge_weight)
-    learnt_in = time.perf_counter() - began
-    if request.method == VERIFIED:
+    optimised_in = time.perf_counter() - began
+    if searches:
         yield Step(last.number, config.steps, last.edge_weight, searching=True)
     found = last.explanation()
-    _FOUND.keep(filed, Timed(found, time.perf_counter() - began))
-    if request.method == VERIFIED:
-        mask = replace(found, method=MASK, table=(), verdict=None)
-        _FOUND.keep(replace(filed, method=MASK), Timed(mask, learnt_in))
+    _FOUND.put(key, Timed(found, time.perf_counter() - began))
+    if searches:
+        mask = replace(found, method=MASK_METHOD, table=(), verdict=None)
+        _FOUND.put(replace(key, method=MASK_METHOD), Timed(mask, optimised_in))
 
 
-def learnt(request: Request) -> Timed:
-    """The finished run, cut to the request's K_M; runs it now if it has left the shelf."""
-    filed = _filed(request)
-    timed = _FOUND.find(filed)
+def optimised(request: Request) -> Timed:
+    """The finished run, cut to the request's K_M; runs it now if it has left the cache."""
+    key = _cache_key(request)
+    timed = _FOUND.get(key)
     if timed is None:
-        for _ in learn(request):
+        for _ in optimise(request):
             pass
-        timed = _FOUND.find(filed)
+        timed = _FOUND.get(key)
     return Timed(
-        _SIZED.find_or_make(replace(request, target_class=filed.target_class), lambda: _sized(request, timed)),
+        _SIZED.get_or_create(replace(request, target_class=key.target_class), lambda: _sized(request, timed)),
         timed.seconds,
     )
 
@@ -106,67 +107,48 @@ def _sized(request: Request, timed: Timed) -> Explanation:
 
 def _cut(request: Request, found: Explanation) -> Explanation:
     """The same weights and the same search at the request's K_M, judged there."""
-    model, whole = network(request.dataset, request.model), subject(request)[0]
-    return with_size(model, whole, found, request.config.k_m, k_m_unit=request.config.k_m_unit)
+    model, data = network(request.dataset, request.model), subject(request)[0]
+    return with_size(model, data, found, request.config.k_m, k_m_unit=request.config.k_m_unit)
 
 
-def attention_model(request: Request) -> str | None:
-    """The data set's GAT for the same task, or None."""
-    own = network(request.dataset, request.model).spec
-    fitting = [
-        card.model
-        for card in all_cards()
-        if card.dataset == request.dataset and card.architecture.get("kind") == "gat" and card.task == own.task
-    ]
-    return request.model if own.kind == "gat" else next(iter(fitting), None)
-
-
-def methods_for(request: Request) -> tuple[str, ...]:
-    """The methods that can explain this prediction, the paper's settings among them."""
-    without = () if attention_model(request) else ("attention",)
-    own, rest = [name for name in xc.METHODS if name in (VERIFIED, MASK)], [*xc.METHODS]
-    return (*own, PAPER, *(name for name in rest if name not in (*own, *without)))
-
-
-def said_by(request: Request, method: str) -> Timed:
+def explained_by(request: Request, method: str) -> Timed:
     """What a method says of the prediction; all of them speak of the same edges, and keep as much as is shown."""
-    return learnt(request) if method == request.method else baseline(request, method)
+    return optimised(request) if method == request.method else baseline(request, method)
 
 
 def baseline(request: Request, method: str) -> Timed:
     """Another method's explanation of the same prediction, on the same edges and of the size that is shown."""
-    filed = replace(_filed(request), method=method)
-    asked = replace(filed, config=_paper(request) if method == PAPER else replace(filed.config, k_m=1))
-    timed = _BASELINES.find_or_make(asked, lambda: _explained_by(asked))
-    size = learnt(request).explanation.size
+    key = replace(_cache_key(request), method=method)
+    asked = in_core_terms(replace(key, config=replace(key.config, k_m=1)))
+    timed = _BASELINES.get_or_create(asked, lambda: _explained_by(asked))
+    size = optimised(request).explanation.size
     config = replace(asked.config, k_m=size, k_m_unit=request.config.k_m_unit, k_f=request.config.k_f)
     return replace(timed, explanation=replace(timed.explanation, config=config, size=size, verdict=None))
 
 
-def _paper(request: Request) -> ExplainConfig:
-    """The published settings on the same sample of the same neighbourhood; K_M is read off afterwards."""
-    return ExplainConfig.paper(k_m=1, seed=request.config.seed, max_edges=request.config.max_edges)
-
-
 def _explained_by(request: Request) -> Timed:
-    whole, target = subject(request)
-    method = MASK if request.method == PAPER else request.method
-    model = attention_model(request) if method == "attention" else request.model
+    data, target = subject(request)
+    model = model_for(request, request.method)
     began = time.perf_counter()
     found = xc.explain(
-        network(request.dataset, model), whole, target, request.config, method, target_class=request.target_class
+        network(request.dataset, model),
+        data,
+        target,
+        request.config,
+        request.method,
+        target_class=request.target_class,
     )
     seconds = time.perf_counter() - began
-    return Timed(_on_edges_of(skeleton(request), found) if model != request.model else found, seconds)
+    return Timed(_on_edges_of(computation_graph(request), found) if model != request.model else found, seconds)
 
 
-def _on_edges_of(bones: Explanation, other: Explanation) -> Explanation:
+def _on_edges_of(computation: Explanation, other: Explanation) -> Explanation:
     """Another network's weights on the computation graph of the one that is explained: it may be deeper or less deep."""
     keys = zip(other.edge_part.tolist(), other.edge_ids.tolist(), strict=True)
     weight = dict(zip(keys, other.edge_weight.tolist(), strict=True))
-    wanted = zip(bones.edge_part.tolist(), bones.edge_ids.tolist(), strict=True)
+    wanted = zip(computation.edge_part.tolist(), computation.edge_ids.tolist(), strict=True)
     return replace(
-        bones,
+        computation,
         method=other.method,
         explained_class=other.explained_class if other.explained_class is not None else None,
         edge_weight=np.array([weight.get(key, 0.0) for key in wanted]),
@@ -177,15 +159,15 @@ def _on_edges_of(bones: Explanation, other: Explanation) -> Explanation:
 def all_scores(request: Request, explanations: Sequence[tuple[str, Timed]]) -> list[Scores]:
     """Each method's score, all judged in one pass by the network that is explained."""
     key = (request, tuple(method for method, _ in explanations))
-    return list(_SCORES.find_or_make(key, lambda: tuple(_scores(request, explanations))))
+    return list(_SCORES.get_or_create(key, lambda: tuple(_scores(request, explanations))))
 
 
 def _scores(request: Request, explanations: Sequence[tuple[str, Timed]]) -> list[Scores]:
-    whole, own = subject(request)[0], learnt(request).explanation
+    data, own = subject(request)[0], optimised(request).explanation
     # attention looks at no class, and in another network: all are judged by the class that is asked about
     asked = {"explained_class": own.explained_class, "predicted_class": own.predicted_class}
     found = [replace(timed.explanation, **asked) for _, timed in explanations]
-    judged = faithfulness(network(request.dataset, request.model), whole, found)
+    judged = faithfulness(network(request.dataset, request.model), data, found)
     return [
         Scores(method, timed.seconds, _auc(request, each), _as_in_verdict(each, figures))
         for (method, timed), each, figures in zip(explanations, found, judged, strict=True)
@@ -194,10 +176,10 @@ def _scores(request: Request, explanations: Sequence[tuple[str, Timed]]) -> list
 
 def _as_in_verdict(explanation: Explanation, judged: Faithfulness) -> Faithfulness:
     """The figures of the verdict, where there is one: what the page says twice must be one number to the last digit."""
-    said = explanation.verdict
-    if said is None:
+    shown = explanation.verdict
+    if shown is None:
         return judged
-    return replace(judged, full=said.full, kept=said.alone, without=said.without, keeps_class=said.keeps_class)
+    return replace(judged, full=shown.full, kept=shown.alone, without=shown.without, keeps_class=shown.keeps_class)
 
 
 def _auc(request: Request, explanation: Explanation) -> float | None:
@@ -209,21 +191,21 @@ def _auc(request: Request, explanation: Explanation) -> float | None:
 
 def trust_of(request: Request) -> Trust:
     """What every other size would give, and what the network says of the empty graph and of the truth alone."""
-    return _TRUST.find_or_make(request, lambda: _trust(request))
+    return _TRUST.get_or_create(request, lambda: _trust(request))
 
 
 def _trust(request: Request) -> Trust:
-    explanation, whole = learnt(request).explanation, subject(request)[0]
-    found = trust(network(request.dataset, request.model), whole, explanation)
-    said = explanation.verdict
+    explanation, data = optimised(request).explanation, subject(request)[0]
+    found = trust(network(request.dataset, request.model), data, explanation)
+    shown = explanation.verdict
     curve = tuple(
-        replace(point, alone=said.alone, without=said.without, keeps_class=said.keeps_class)
+        replace(point, alone=shown.alone, without=shown.without, keeps_class=shown.keeps_class)
         if point.size == explanation.size
         else point
         for point in found.curve
     )
     return replace(
-        found, curve=curve, faithfulness=_as_in_verdict(explanation, found.faithfulness), empty_probability=said.empty
+        found, curve=curve, faithfulness=_as_in_verdict(explanation, found.faithfulness), empty_probability=shown.empty
     )
 
 
@@ -237,46 +219,40 @@ def try_starts(request: Request) -> Iterator[tuple[int, int]]:
     """
     for start in range(1, STARTS):
         key = _start(request, start)
-        if _STARTS.find(key) is not None:
+        if _STARTS.get(key) is not None:
             continue
-        whole, target = subject(key)
+        data, target = subject(key)
         model, finish = network(key.dataset, key.model), None
         config = replace(key.config, k_m=request.config.k_m, k_m_unit=request.config.k_m_unit)
         asked = {"target_class": key.target_class, "every": max(1, config.steps // WATCHED_START)}
-        for step in xc.explain_steps(model, whole, target, config, key.method, **asked):
+        for step in xc.explain_steps(model, data, target, config, key.method, **asked):
             yield start, STARTS
             finish = step.explanation
-        _STARTS.keep(key, replace(finish(), snapshots=(), history={}))
+        _STARTS.put(key, replace(finish(), snapshots=(), history={}))
 
 
 def _start(request: Request, start: int) -> Request:
-    """What another start is filed under; G_S does not depend on the features."""
-    filed = _filed(request)
-    seed = filed.config.seed + start * filed.config.seeds
-    return replace(filed, config=replace(filed.config, seed=seed, features="none"))
+    """The cache key of another start; G_S does not depend on the features."""
+    key = _cache_key(request)
+    seed = key.config.seed + start * key.config.seeds
+    return replace(key, config=replace(key.config, seed=seed, features="none"))
 
 
 def agreement_of(request: Request) -> Agreement | None:
     """How much the G_S of other starts overlap with what is shown; None until all of them were tried."""
-    found = [_STARTS.find(_start(request, start)) for start in range(1, STARTS)]
+    found = [_STARTS.get(_start(request, start)) for start in range(1, STARTS)]
     if any(each is None for each in found):
-        return _AGREEMENTS.find(request)
-    return _AGREEMENTS.find_or_make(request, lambda: _agreement(request, found))
+        return _AGREEMENTS.get(request)
+    return _AGREEMENTS.get_or_create(request, lambda: _agreement(request, found))
 
 
 def _agreement(request: Request, others: Sequence[Explanation]) -> Agreement:
     config = request.config
-    shown = [learnt(request).explanation.subgraph()]
+    shown = [optimised(request).explanation.subgraph()]
     for other in others:
         same = (other.config.k_m, other.config.k_m_unit) == (config.k_m, config.k_m_unit)
-        # a copy, so that what it works out on the way does not stay on the shelf
+        # a copy, so that what it works out on the way does not stay in the cache
         shown.append((replace(other) if same else _cut(request, other)).subgraph())
     counts = Counter(edge for subgraph in shown for edge in subgraph.edges)
     kept_by = {edge: count / len(shown) for edge, count in sorted(counts.items())}
     return Agreement(agreement(shown), len(shown), kept_by)
-
-
-def clear() -> None:
-    """Forgets everything; tests start from nothing."""
-    for shelf in (_FOUND, _BASELINES, _SIZED, _SCORES, _TRUST, _STARTS, _AGREEMENTS):
-        shelf.clear()

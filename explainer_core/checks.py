@@ -1,0 +1,101 @@
+"""What is believed of values from files, JSON and query parameters: one rule each, and one sentence where it is broken."""
+
+import math
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+LONGEST_NUMBER = 11  # digits; more are no number of a node, however it is written
+KINDS = {float: "a number", int: "an int", bool: "a bool"}
+
+
+class Broken(ValueError):
+    """A rule, and the value that breaks it; whoever shows it may quote the value in their own way."""
+
+    def __init__(self, rule: str, value: object):
+        super().__init__(f"{rule} (got {value!r})")
+        self.rule, self.value = rule, value
+
+
+def one_of(name: str, value: object, options: Sequence[str]) -> str:
+    if value not in options:
+        raise Broken(f"{name} must be one of {', '.join(options)}", value)
+    return value
+
+
+def some_of(name: str, values: Collection[str], options: Sequence[str], also: Collection[str] = ()) -> None:
+    """Every value is one of the options, or one of `also`, of which nobody need be told."""
+    unknown = set(values) - {*options, *also}
+    if unknown:
+        raise Broken(f"{name} must be some of {', '.join(options)}", ",".join(sorted(unknown)))
+
+
+def index_in(name: str, text: str, count: int, words: Sequence[str] = ()) -> int | str:
+    """A number below `count` written in plain digits, or one of some words."""
+    if text in words:
+        return text
+    if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER and int(text) < count:
+        return int(text)
+    named = f"{', '.join(words)} or " if words else ""
+    raise Broken(f"{name} must be {named}0 to {count - 1:,}", text)
+
+
+def setting(name: str, value: object, kind: type, low=None, high=None, word: str | None = None):
+    """A bool, or a number in its range; `word` may stand in for the number."""
+    if word is not None and value == word:
+        return value
+    fits = isinstance(value, (int, float) if kind is float else kind) and (kind is bool or not isinstance(value, bool))
+    also = "" if word is None else f" or {word!r}"
+    if not fits or (isinstance(value, float) and not math.isfinite(value)):
+        raise Broken(f"{name} must be {KINDS[kind]}{also}", value)
+    if low is not None and not low <= value <= high:
+        ends = (f"{end:g}" if kind is float else f"{end:,}" for end in (low, high))
+        raise Broken(f"{name} must be {' to '.join(ends)}{also}", value)
+    return value
+
+
+def whole_number(name: str, value: object, below: int | None = None) -> int:
+    if type(value) is not int or value < 0 or (below is not None and value >= below):
+        raise Broken(f"{name} must be a whole number from 0{'' if below is None else f' to {below - 1}'}", value)
+    return value
+
+
+def number(name: str, value: object, low: float) -> float:
+    if type(value) not in (int, float) or not math.isfinite(value) or value < low:
+        raise Broken(f"{name} must be a number from {low:g}", value)
+    return float(value)
+
+
+def array(name: str, value: object, kind: type, ndim: int) -> np.ndarray:
+    """Finite numbers, whole and not negative where numbers of nodes and edges are meant; or true and false."""
+    found = np.array(value)
+    letters, called = {bool: ("b", "true or false"), np.int64: ("iu", "numbers"), float: ("iuf", "numbers")}[kind]
+    if found.ndim != ndim or (found.size and found.dtype.kind not in letters):
+        raise ValueError(f"{name} must be {called} in {ndim} dimensions (got {found.dtype} {found.shape})")
+    if kind is not bool and (not np.isfinite(found).all() or (kind is np.int64 and (found < 0).any())):
+        raise ValueError(f"{name} must be finite, and numbers of nodes and edges not negative")
+    return found.astype(kind)
+
+
+def finite_array(name: str, value: object, ndim: int) -> np.ndarray:
+    found = np.array(value)
+    if found.ndim != ndim or (found.size and found.dtype.kind not in "iuf") or not np.isfinite(found).all():
+        raise ValueError(f"{name} must be finite numbers in {ndim} dimensions (got {found.dtype} {found.shape})")
+    return found.astype(float)
+
+
+def floats(name: str, value: object) -> tuple[float, ...]:
+    return tuple(array(name, value, float, 1).tolist())
+
+
+def shares(name: str, values: Sequence[float]) -> None:
+    found = array(name, values, float, 1)
+    if (found < -1e-6).any() or (found > 1 + 1e-6).any():
+        raise ValueError(f"{name} must hold probabilities from 0 to 1")
+
+
+def all_hold(rules: dict[str, bool]) -> None:
+    """What must hold between the fields of a file, by the words for it."""
+    for rule, holds in rules.items():
+        if not holds:
+            raise ValueError(f"it must have {rule}")

@@ -1,0 +1,66 @@
+"""What a method of explanation says of itself, so that nobody else has to know it by name."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+
+from torch import Tensor
+
+from explainer_core.config import ExplainConfig
+from explainer_core.methods.objective import Problem, Step, Weights
+
+ATTENTION, GRADIENTS = "attention", "gradients"
+NEEDS = (ATTENTION, GRADIENTS)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method and its description. A new one is a file with a function and a Method, and one line in METHODS.
+
+    Call it with a Problem to get Weights. `about` is a sentence for the page, in words a user knows.
+    """
+
+    name: str
+    title: str
+    about: str
+    weigh: Callable[[Problem], Weights] = field(repr=False)
+    needs: tuple[str, ...] = ()  # of the network, some of NEEDS
+    settings: tuple[str, ...] = ()  # the fields of ExplainConfig that change its weights
+    stochastic: bool = False  # chance plays a part: several seeds are averaged
+    features: bool = True  # whether it says anything of features
+    # Its weights are a mask from 0 to 1, which the network can be run with; features are weighed on G_S afterwards.
+    mask: bool = False
+    # The same while it is learnt: a Step after the first, then after every so many, and after the last.
+    steps: Callable[[Problem, int], Iterator[Step]] | None = field(default=None, repr=False)
+    # Other rankings of the edges, (e,) each by name. With them every hard subgraph is searched for by asking the network.
+    propose: Callable[[Problem], dict[str, Tensor]] | None = field(default=None, repr=False)
+    steady: tuple[str, ...] = ()  # the proposals that are the same from every start
+
+    def __post_init__(self):
+        known = {setting.name for setting in fields(ExplainConfig)}
+        for kind, given, allowed in (("needs", self.needs, NEEDS), ("settings", self.settings, known)):
+            unknown = [name for name in given if name not in allowed]
+            if unknown:
+                raise ValueError(
+                    f"{kind} of the method {self.name!r} must be among {', '.join(sorted(allowed))} (got {unknown[0]!r})"
+                )
+
+    def __call__(self, problem: Problem) -> Weights:
+        return self.weigh(problem)
+
+    @property
+    def learns_in_steps(self) -> bool:
+        return self.steps is not None
+
+    @property
+    def verifies(self) -> bool:
+        """Whether its subgraphs are searched for by asking the network about each."""
+        return self.propose is not None
+
+    @property
+    def needs_attention(self) -> bool:
+        """Whether it explains a network that pays attention only, and so may explain another one than was asked about."""
+        return ATTENTION in self.needs
+
+    @property
+    def needs_gradients(self) -> bool:
+        return GRADIENTS in self.needs
