@@ -71,7 +71,7 @@ def _node_look(
         lines.append(f"class: {graph.class_names[known]}")
     is_target = node in explanation.roots
     return {
-        "label": name if stands or graph is not None and graph.node_names else " ",
+        "label": name if stands or (graph is not None and graph.node_names) else " ",
         "title": "\n".join(lines),
         "color": {"background": colour, "border": TARGET if is_target else colour},
         "borderWidth": 4 if is_target else 1,
