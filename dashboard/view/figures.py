@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from dashboard.view.palette import OKABE_ITO, QUIET, WEIGHTS
 from dashboard.view.plain_text import for_plotly, shortened
+from dashboard.view.text_width import text_width
 
 FONT = 14
 INK, CHALK = "#1F2328", "#FFFFFF"
@@ -57,9 +58,9 @@ def accuracies(rows: Sequence[AccuracyRow], measured: str = "test accuracy") -> 
     names = [for_plotly(shortened(row.title, 28)) for row in rows]
     figure = go.Figure()
     _add_stems(figure, names, rows)
-    _add_marks(figure, "guessing", names, [row.majority for row in rows], "line-ns-open", QUIET)
-    _add_marks(figure, "fresh graph", names, [row.fresh for row in rows], "diamond-open", OKABE_ITO[1])
-    _add_marks(figure, measured, names, [row.test for row in rows], "circle", OKABE_ITO[0])
+    _add_markers(figure, "guessing", names, [row.majority for row in rows], "line-ns-open", QUIET)
+    _add_markers(figure, "fresh graph", names, [row.fresh for row in rows], "diamond-open", OKABE_ITO[1])
+    _add_markers(figure, measured, names, [row.test for row in rows], "circle", OKABE_ITO[0])
     _add_numbers(figure, names, rows)
     figure.update_xaxes(
         range=[0, 102], ticksuffix=" %", dtick=25, tickangle=0, fixedrange=True, zeroline=False, tickfont_size=FONT - 1
@@ -117,14 +118,15 @@ def features(rows: Sequence[FeatureRow], names: Sequence[str], *, dark: bool = F
         tickvals=places, ticktext=columns, tickangle=-90, fixedrange=True, showgrid=False, zeroline=False, side="bottom",
         range=[-0.5, len(columns) - 0.5],
     )  # fmt: skip
-    _calm(figure, height=110 + 56 * len(rows), right=8, top=30)
+    longest = max(map(text_width, columns), default=0) * FONT / 100  # pixels the upright labels need
+    _calm(figure, height=round(54 + 54 * len(rows) + longest), right=8, top=26)
     # Above its row a name takes no width from the columns: on a phone each is just as wide as a line of its label.
     for title in titles:
         figure.add_annotation(
             x=0, xref="paper", y=title, yshift=22, text=title, showarrow=False, xanchor="left", yanchor="middle",
             font={"color": mark, "size": FONT},
         )  # fmt: skip
-    figure.update_yaxes(showticklabels=False, automargin=False)
+    figure.update_yaxes(showticklabels=False, automargin=False, autorange=False, range=[len(rows) - 0.5, -0.5])
     return figure.update_traces(ygap=26, selector={"type": "heatmap"})
 
 
@@ -177,7 +179,7 @@ def over_size(
 
 
 def _add_stems(figure: go.Figure, names: list[str], rows: Sequence[AccuracyRow]) -> None:
-    """What a model gains over guessing, as a line; None lifts the pen between rows."""
+    """What a model gains over guessing, as a line; None parts the rows."""
     ends = [(name, row) for name, row in zip(names, rows, strict=True) if row.majority is not None]
     figure.add_scatter(
         x=[x for _, row in ends for x in (100 * row.majority, 100 * row.test, None)],
@@ -189,7 +191,7 @@ def _add_stems(figure: go.Figure, names: list[str], rows: Sequence[AccuracyRow])
     )
 
 
-def _add_marks(figure: go.Figure, label: str, names: list[str], shares: list, symbol: str, colour: str) -> None:
+def _add_markers(figure: go.Figure, label: str, names: list[str], shares: list, symbol: str, colour: str) -> None:
     known = [(100 * share, name) for share, name in zip(shares, names, strict=True) if share is not None]
     if known:
         figure.add_scatter(
@@ -204,7 +206,7 @@ def _add_marks(figure: go.Figure, label: str, names: list[str], shares: list, sy
 
 
 def _add_numbers(figure: go.Figure, names: list[str], rows: Sequence[AccuracyRow]) -> None:
-    """The accuracies in one column on the right, where no mark can lie on them."""
+    """The accuracies in one column on the right, where no marker can lie on them."""
     figure.add_scatter(
         x=[102] * len(rows),
         y=names,

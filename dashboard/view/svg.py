@@ -74,7 +74,7 @@ def thumbnail(picture: Picture, panel: Panel | None = None, *, dark: bool | None
 
 
 def _as_dots(shapes: Iterable[Shape]) -> Iterator[Shape]:
-    """Edges of one width and nodes too small for rims: a node is a point under a thick pen, each place once."""
+    """Nodes too small for rims: each is a line of no length under a thick stroke, and each place is painted once."""
     seen = set()
     for shape in shapes:
         if isinstance(shape, Circle | Square) and shape.fill is not None:

@@ -27,17 +27,21 @@ CLASSES = {
 def elements(shapes: Iterable[Shape], theme: Theme, *, tips: bool = True) -> list[str]:
     """The shapes in order; runs of lines with one style become one path, nodes of one colour a group."""
     out = []
-    for key, run in groupby(shapes, key=lambda shape: _style_of(shape, tips)):
+    for style, run in groupby(shapes, key=lambda shape: _style_of(shape, tips)):
         some = list(run)
-        if key is None:
+        lines, words = (
+            [each for each in some if isinstance(each, Line)],
+            [each for each in some if isinstance(each, Words)],
+        )
+        nodes = [each for each in some if isinstance(each, Circle | Square)]
+        if style is None:
             out += [_single(shape, theme, tips) for shape in some]
-        elif isinstance(some[0], Line):
-            out.append(tag("path", fill="none", **stroke_look(some[0].stroke, theme), d=_paths(some)))
-        elif isinstance(some[0], Words):
-            out.append(tag("g", "".join(map(_words, some)), **_words_look(some[0], theme)))
+        elif lines:
+            out.append(tag("path", fill="none", **stroke_look(lines[0].stroke, theme), d=_paths(lines)))
+        elif words:
+            out.append(tag("g", "".join(map(_words, words)), **_words_look(words[0], theme)))
         else:
-            inside = "".join(_node(shape, tips) for shape in some)
-            out.append(tag("g", inside, **_node_look(some[0], theme)))
+            out.append(tag("g", "".join(_node(node, tips) for node in nodes), **_node_look(nodes[0], theme)))
     return [each for each in out if each]
 
 
@@ -91,7 +95,7 @@ def _node(shape: Circle | Square, tips: bool) -> str:
 
 
 def _node_look(shape: Circle | Square, theme: Theme) -> dict:
-    look = paint(shape.fill, "fill", theme)
+    look = paint(shape.fill or Ink("ground"), "fill", theme)
     if shape.stroke is None:
         return look
     rim = stroke_look(shape.stroke, theme)  # painted first, so that half of it lies under the disc
@@ -142,7 +146,7 @@ def theme_rules(dark: bool) -> str:
 def tag(name: str, inside: str = "", /, **attributes: str | float | None) -> str:
     """One element; numbers get one decimal at most, None is left out. Text from outside comes here escaped."""
     written = [
-        f' {_NAMES.get(key, key)}="{value if type(value) is str else number(value)}"'
+        f' {_NAMES.get(key, key)}="{value if isinstance(value, str) else number(value)}"'
         for key, value in attributes.items()
         if value is not None
     ]
