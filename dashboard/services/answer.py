@@ -5,7 +5,7 @@ milliseconds; `explain` gives its Answer, with progress meanwhile; what takes lo
 page comes to it, and kept.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -95,7 +95,7 @@ def known_answer(question: Question) -> Answer | None:
     return _answer(question) if explanations.is_optimised(question.request) else None
 
 
-def explain(question: Question) -> Iterator[Step]:
+def explain(question: Question) -> Generator[Step, None, Answer]:
     """Optimises, and tells how far it is; returns the Answer. Leaving the loop leaves nothing behind."""
     yield from explanations.optimise(question.request)
     return _answer(question)

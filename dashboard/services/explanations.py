@@ -3,14 +3,14 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 import explainer_core as xc
 from dashboard.schema import MASK_METHOD, Request, Scores
-from dashboard.services.cache import Cache
+from dashboard.services.cache import MB, Cache
 from dashboard.services.methods import in_core_terms, model_for
 from dashboard.services.predict import asked_class, computation_graph, graph_of, network, subject
 from explainer_core import ExplainConfig, Explanation
@@ -22,12 +22,12 @@ WATCHED_START = 5  # and one of the other starts
 # Read off a finished run without optimising or searching again, so they are no part of its cache key.
 READ_OFF = ("k_m", "k_m_unit", "k_f")
 
-_FOUND: Cache["Timed"] = Cache(48)
-_BASELINES: Cache["Timed"] = Cache(128)
-_SIZED: Cache[Explanation] = Cache(64)
+_FOUND: Cache["Timed"] = Cache(48, 512 * MB)  # 200,000 edges with their snapshots are 50 MB
+_BASELINES: Cache["Timed"] = Cache(128, 256 * MB)
+_SIZED: Cache[Explanation] = Cache(64, 256 * MB)
 _SCORES: Cache[tuple] = Cache(128)
 _TRUST: Cache[Trust] = Cache(64)
-_STARTS: Cache[Explanation] = Cache(64)
+_STARTS: Cache[Explanation] = Cache(64, 256 * MB)
 _AGREEMENTS: Cache[Agreement] = Cache(64)
 
 
@@ -60,8 +60,8 @@ def is_optimised(request: Request) -> bool:
     return _FOUND.get(_cache_key(request)) is not None
 
 
-def optimise(request: Request) -> Iterator[Step]:
-    """Runs the request's method and caches the result at the end; leaving the loop leaves nothing behind.
+def optimise(request: Request) -> Generator[Step, None, Timed]:
+    """Runs the request's method, caches the result at the end and returns it; leaving the loop leaves nothing behind.
 
     The verified search starts from the mask, so that one run gives both; a mask is found without the search.
     """
@@ -78,24 +78,30 @@ def optimise(request: Request) -> Iterator[Step]:
     if searches:
         yield Step(last.number, config.steps, last.edge_weight, searching=True)
     found = last.explanation()
-    _FOUND.put(key, Timed(found, time.perf_counter() - began))
+    timed = _FOUND.put(key, Timed(found, time.perf_counter() - began))
     if searches:
         mask = replace(found, method=MASK_METHOD, table=(), verdict=None)
         _FOUND.put(replace(key, method=MASK_METHOD), Timed(mask, optimised_in))
+    return timed
 
 
 def optimised(request: Request) -> Timed:
     """The finished run, cut to the request's K_M; runs it now if it has left the cache."""
     key = _cache_key(request)
-    timed = _FOUND.get(key)
-    if timed is None:
-        for _ in optimise(request):
-            pass
-        timed = _FOUND.get(key)
+    timed = _FOUND.get(key) or _run(optimise(request))
     return Timed(
         _SIZED.get_or_create(replace(request, target_class=key.target_class), lambda: _sized(request, timed)),
         timed.seconds,
     )
+
+
+def _run(steps: Generator[Step, None, Timed]) -> Timed:
+    """A run to its end, with nobody watching."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
 
 
 def _sized(request: Request, timed: Timed) -> Explanation:
@@ -109,11 +115,6 @@ def _cut(request: Request, found: Explanation) -> Explanation:
     """The same weights and the same search at the request's K_M, judged there."""
     model, data = network(request.dataset, request.model), subject(request)[0]
     return with_size(model, data, found, request.config.k_m, k_m_unit=request.config.k_m_unit)
-
-
-def explained_by(request: Request, method: str) -> Timed:
-    """What a method says of the prediction; all of them speak of the same edges, and keep as much as is shown."""
-    return optimised(request) if method == request.method else baseline(request, method)
 
 
 def baseline(request: Request, method: str) -> Timed:

@@ -228,7 +228,7 @@ def count_drawn(drawing: Drawn, pairs: Sequence[tuple[int, int]]) -> int:
 
 
 def mask_on(drawing: Drawn, computation: Explanation, edge_weight: np.ndarray) -> tuple[float, ...]:
-    """A mask that is still being learnt, on the drawing's edges."""
+    """A mask that is still being optimised, on the drawing's edges."""
     return _rounded(_scaled(computation.undirected(edge_weight)[1])[drawing.shown])
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import explainer_core as xc
 from dashboard.schema import LINK_CLASSES, Request, TargetFacts
-from dashboard.services.cache import Cache
+from dashboard.services.cache import MB, Cache
 from dashboard.view import palette
 from explainer_core import Card, ExplainConfig, Explanation, Graph, GraphSet
 from explainer_core.predictions import Predictions, predictions
@@ -12,8 +12,8 @@ from explainer_core.zoo.pretrained import find_card, load_weights
 
 SMILES_DATASETS = ("mutagenicity", "molecules")  # the networks read what molecule_from_smiles makes
 
-_DATA: Cache[Graph | GraphSet] = Cache(4)  # REDDIT-BINARY alone has a million edges
-_MODELS: Cache = Cache(32)
+_DATA: Cache[Graph | GraphSet] = Cache(4, 512 * MB)  # REDDIT-BINARY alone has a million edges
+_MODELS: Cache = Cache(32, 256 * MB)
 _CARDS: Cache[Card] = Cache(64)
 _TYPED: Cache[Graph] = Cache(64)
 _COMPUTATIONS: Cache[Explanation] = Cache(64)
@@ -98,7 +98,7 @@ def _ground(data: Graph | GraphSet) -> list[bool]:
 
 
 def computation_graph(request: Request) -> Explanation:
-    """The computation graph and the prediction, with nothing learnt: what can be drawn at once."""
+    """The computation graph and the prediction, with nothing optimised: what can be drawn at once."""
     # what sampling depends on; one size is judged instead of all
     config = ExplainConfig(max_edges=request.config.max_edges, seed=request.config.seed, k_m=1)
     bare = replace(request, target_class="predicted", config=config, method="proximity")

@@ -198,13 +198,13 @@ def member_cards(request: ClassRequest, prototype: Prototype) -> tuple[Thumbnail
 
 
 def member_query_params(request: ClassRequest, prototype: Prototype, number: int) -> dict[str, str]:
-    """What the Explain page's address must say to open a member."""
+    """The query parameters with which the Explain page opens a member."""
     target = prototype.outliers[number].target
     where = {"source": target.source, "head": target.head} if isinstance(target, xc.Link) else {
         "node" if isinstance(target, xc.Node) else "graph": _target_of(target)
     }  # fmt: skip
     config = {"k_m": request.config.k_m, "k_m_unit": request.config.k_m_unit}
-    # the browser's way back leads to the same address on the Prototypes page, which needs the class
+    # the browser's way back leads to the same query parameters on the Prototypes page, which needs the class
     back = {"label": request.label, "instances": request.instances}
     values = {"dataset": request.dataset, "model": request.model, **where, **config, **back}
     return {key: str(value) for key, value in values.items()}

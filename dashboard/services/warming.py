@@ -10,7 +10,7 @@ from dashboard.services.pictures import drawn
 
 
 def warm_up() -> None:
-    """Prepares the picture that a visitor without an address of their own sees."""
+    """Prepares the picture that a visitor without query parameters of their own sees."""
     dataset = next(iter(datasets()))
     card = next(card for card in all_cards() if card.dataset == dataset)
     request = Request(dataset, card.model, card.task, first_look(dataset).target)

@@ -38,7 +38,6 @@ from dashboard.state.settings import (
     methods_to_query,
     reset,
     setting_changed,
-    setting_names,
 )
 from dashboard.state.target import (
     choose_random,
@@ -118,7 +117,6 @@ __all__ = [
     "set_query_param",
     "set_widget",
     "setting_changed",
-    "setting_names",
     "stop",
     "target_from_query",
     "turn_page",

@@ -71,10 +71,6 @@ def reset(*names: str) -> None:
     set_query_params(names, {})
 
 
-def setting_names() -> list[str]:
-    return [setting.name for setting in fields(ExplainConfig)]
-
-
 def method_from_query(complain: Callable[[str], None]) -> str:
     """What the main picture shows: the verified explanation, or the mask it started from."""
     return SHOWN_AS[one_of(SHOWN, tuple(SHOWN_AS), "verified", complain)]

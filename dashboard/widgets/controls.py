@@ -73,7 +73,7 @@ def _choose_number(card: services.Card, count: int, target: int | None) -> None:
     st.number_input(
         f"{card.task.capitalize()}, 0 to {count - 1:,}",
         value=None,  # an emptied box is no choice, and not node 0
-        step=1,  # no range: the browser would mark a number outside it and say nothing, the address has a sentence for it
+        step=1,  # no range: the browser would mark a number outside it and say nothing, the query parameter has a sentence for it
         key=name,
         on_change=state.number_typed,
         args=(card, name),
@@ -164,7 +164,7 @@ def choose_size(k_m: int | str, largest: int | None, found: int | None) -> None:
 
 
 def choose_the_rest(dataset: str, config: services.ExplainConfig) -> None:
-    """The other knobs. Drawn late: there are many, they are folded away, and their values are in the address anyway."""
+    """The other knobs. Drawn late: there are many, they are folded away, and their values are in the query parameters anyway."""
     default = state.default_config(dataset)
     st.button(
         "As in the paper",

@@ -217,7 +217,7 @@ def test_the_paper_sets_every_setting_and_shows_the_mask_and_the_reset_is_the_wa
         visit.at(**old).after("as_in_the_paper", dataset)
         assert visit.read("config", dataset) == (ExplainConfig.paper(), [])
         assert visit.query_params["shown"] == "mask"
-        assert visit.after("reset", *state.setting_names(), state.SHOWN) == {"dataset": dataset}
+        assert visit.after("reset", *ExplainConfig().to_dict(), state.SHOWN) == {"dataset": dataset}
 
 
 def test_a_size_is_a_number_or_auto(visit):
