@@ -18,6 +18,7 @@ SMALL = 400  # nodes; up to here every distance is looked at, above that forces 
 STRESS_ROUNDS = 120  # half of them above 150 nodes
 SETTLED = 1e-3  # edge lengths: a round that moves no node further is the last
 APART_ROUNDS = 40
+LEAF = 16  # points in a leaf of a search tree; it decides the order of near pairs, and so the last digits
 PIVOTS = 50  # nodes whose distances to all others position a large graph
 UNFOLDING_ROUNDS, SHAPING_ROUNDS = 50, 100
 
@@ -49,7 +50,7 @@ def _connected_layout(size: int, pairs: np.ndarray) -> np.ndarray:
         distances = shortest_path(_matrix(size, pairs), method="D", directed=False, unweighted=True)  # (N, N)
         positions = _stress(distances, _classical_scaling(distances))
     lengths = np.linalg.norm(positions[pairs[:, 0]] - positions[pairs[:, 1]], axis=1)
-    to_neighbour = KDTree(positions).query(positions, k=2)[0][:, 1]
+    to_neighbour = KDTree(positions, LEAF).query(positions, k=2)[0][:, 1]
     # a crowd of nodes that all know each other needs room, so that its edges are longer
     scale = max(EDGE_LENGTH / np.median(lengths), LEAST_DISTANCE / max(np.quantile(to_neighbour, 0.2), 1e-2))
     return apart(_level(positions * scale))
@@ -169,7 +170,7 @@ class _Repulsion:
 
 
 def _rfft2(values: np.ndarray) -> np.ndarray:
-    """scipy's, which unlike numpy's stays in float32 and is typed as what it dispatches on."""
+    """scipy declares its transforms as what they dispatch on, not as the array they return."""
     return np.asarray(fft.rfft2(values))
 
 
@@ -239,7 +240,7 @@ def apart(positions: np.ndarray) -> np.ndarray:
         return positions
     positions = positions.copy()
     for _ in range(APART_ROUNDS):
-        close = KDTree(positions).query_pairs(LEAST_DISTANCE, output_type="ndarray")
+        close = KDTree(positions, LEAF).query_pairs(LEAST_DISTANCE, output_type="ndarray")
         if len(close) == 0:
             break
         one, other = close.T
@@ -249,7 +250,7 @@ def apart(positions: np.ndarray) -> np.ndarray:
         move = way * (1.1 * LEAST_DISTANCE - length) / 2
         np.add.at(positions, one, move)
         np.subtract.at(positions, other, move)
-    nearest = KDTree(positions).query(positions, k=2)[0][:, 1].min()
+    nearest = KDTree(positions, LEAF).query(positions, k=2)[0][:, 1].min()
     return positions * max(1.0, LEAST_DISTANCE / max(nearest, 0.1 * LEAST_DISTANCE))
 
 
