@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from tqdm import tqdm
 
 from explainer_core.computation.batches import check_targets, computation_of, computations
@@ -22,7 +22,8 @@ from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods import DEFAULT_METHOD, METHODS, method_named
 from explainer_core.methods.method import Method
 from explainer_core.methods.objective import Step
-from explainer_core.models.frozen import still
+from explainer_core.models.frozen import frozen_eval_copy
+from explainer_core.models.protocol import Model, check_features, check_model, offers
 from explainer_core.targets import TASKS, Target
 
 Progress = Callable[[int, int], None]  # targets done, targets in all; may raise to stop
@@ -31,7 +32,7 @@ SNAPSHOTS = 30  # how many states of the mask a single explanation keeps to repl
 
 
 def explain(
-    model: nn.Module,
+    model: Model,
     data: Graph | GraphSet,
     target: Target,
     config: ExplainConfig | None = None,
@@ -53,7 +54,7 @@ def explain(
 
 
 def explain_many(
-    model: nn.Module,
+    model: Model,
     data: Graph | GraphSet,
     targets: Iterable[Target],
     config: ExplainConfig | None = None,
@@ -74,12 +75,12 @@ def explain_many(
     config = ExplainConfig() if config is None else config
     described = method_named(method)
     _check_request(model, data, targets, described)
-    model, seeds = still(model), config.seeds if described.stochastic else 1
+    model, seeds = frozen_eval_copy(model), config.seeds if described.stochastic else 1
     found: list[Explanation] = []
     for piece, computation in computations(
         data,
         targets,
-        model.num_layers,
+        model.hops,
         max_edges=config.max_edges,
         seed=config.seed,
         budget=max(1, BATCH_EDGES // seeds),
@@ -117,7 +118,7 @@ def _advance(bar: tqdm, done: int, total: int) -> None:
 
 
 def explain_steps(
-    model: nn.Module,
+    model: Model,
     data: Graph | GraphSet,
     target: Target,
     config: ExplainConfig | None = None,
@@ -138,9 +139,9 @@ def explain_steps(
         stepwise = ", ".join(name for name, each in METHODS.items() if each.learns_in_steps)
         raise ValueError(f"a method that learns in steps is one of {stepwise} (got {method!r}); use explain")
     _check_request(model, data, [target], described)
-    model, seeds = still(model), config.seeds if described.stochastic else 1
+    model, seeds = frozen_eval_copy(model), config.seeds if described.stochastic else 1
     with one_thread():
-        computation = computation_of(data, [target], model.num_layers, max_edges=config.max_edges, seed=config.seed)
+        computation = computation_of(data, [target], model.hops, max_edges=config.max_edges, seed=config.seed)
         case = Case.make(model, data, [target], computation, config, described, target_class)
     history: list[dict[str, Tensor]] = []
     snapshots: list[tuple[int, Tensor]] = []
@@ -180,22 +181,22 @@ def _curves(history: list[dict[str, Tensor]]) -> dict[str, list[float]]:
     return {name: torch.stack([terms[name] for terms in history]).mean(1).tolist() for name in names}
 
 
-def _check_request(model: nn.Module, data: Graph | GraphSet, targets: Sequence[Target], method: Method) -> None:
+def _check_request(model: Model, data: Graph | GraphSet, targets: Sequence[Target], method: Method) -> None:
     check_targets(data, targets)
-    spec = model.spec
+    check_model(model)
     for target in targets[:1]:  # they are all of one kind
-        if TASKS[type(target)] != spec.task:
+        if TASKS[type(target)] != model.task:
             raise ValueError(
-                f"a {spec.task} model explains a {spec.task} (got {target}); load a {TASKS[type(target)]} model"
+                f"a {model.task} model explains a {model.task} (got {target}); load a {TASKS[type(target)]} model"
             )
-    if data.num_features != spec.in_features:
-        raise ValueError(f"the model reads {spec.in_features} features a node (got data with {data.num_features})")
-    if method.needs_attention and spec.kind != "gat":
-        raise ValueError(f"{method.name} needs a gat model (got {spec.kind!r}); load the data set's gat")
+    check_features(model, data.num_features)
+    if method.needs_attention and not offers(model, "attention"):
+        kind = getattr(getattr(model, "spec", None), "kind", type(model).__name__)
+        raise ValueError(f"{method.name} needs a gat model (got {kind!r}); load the data set's gat")
 
 
 def agreement_over_starts(
-    model: nn.Module,
+    model: Model,
     data: Graph | GraphSet,
     explanation: Explanation,
     *,

@@ -48,6 +48,15 @@ class _Growth:
         self.nodes.append(new % self.graph.num_nodes)
         self.instances.append(new // self.graph.num_nodes)
 
+    def take_in_the_rest(self) -> None:
+        """Every node from which no path leads to the root, as one hop more: a network may look at it all the same."""
+        everyone = torch.arange(len(self.used) * self.graph.num_nodes)
+        rest = everyone[~torch.isin(everyone, self.seen)]
+        self.seen = everyone
+        self.nodes.append(rest % self.graph.num_nodes)
+        self.instances.append(rest // self.graph.num_nodes)
+        self.grow()
+
     def _shown(self, edges: Tensor, instance: Tensor) -> Tensor:
         """False for the link that is asked for, in either direction."""
         if self.hidden is None:
@@ -74,14 +83,18 @@ class _Growth:
 
 
 def neighborhoods(
-    graph: Graph, roots: Tensor, num_layers: int, max_edges: int, seed: int, hidden: Tensor | None = None
+    graph: Graph, roots: Tensor, hops: int | None, max_edges: int, seed: int, hidden: Tensor | None = None
 ) -> Computation:
-    """The L-hop neighbourhoods of the roots, in time proportional to their own size."""
+    """The neighbourhoods of the roots, so many hops wide, in time proportional to their own size; None: the whole graph."""
     growth = _Growth(graph, roots, max_edges, seed, hidden)
     sizes = [(len(roots), 0)]
-    for _ in range(num_layers):
+    while hops is None or len(sizes) <= hops:
+        if hops is None and not len(growth.nodes[-1]):
+            break
         growth.grow()
         sizes.append((sizes[-1][0] + len(growth.nodes[-1]), sizes[-1][1] + len(growth.edges[-1])))
+    if hops is None:
+        growth.take_in_the_rest()
     nodes, instances = torch.cat(growth.nodes), torch.cat(growth.instances)
     edges, edge_instances = torch.cat(growth.edges), torch.cat(growth.edge_instances)
     keys, order = growth._key(instances, nodes).sort()
@@ -98,9 +111,9 @@ def neighborhoods(
         degree=_degrees(growth, nodes, instances),
         edge_types=None if graph.edge_types is None else graph.edge_types[edges],
         # layer l of L computes the nodes within L - l hops, from the edges into them
-        prefixes=tuple(
-            (sizes[num_layers - layer][0], sizes[num_layers - layer + 1][1]) for layer in range(1, num_layers + 1)
-        ),
+        prefixes=None
+        if hops is None
+        else tuple((sizes[hops - layer][0], sizes[hops - layer + 1][1]) for layer in range(1, hops + 1)),
         hop=torch.repeat_interleave(torch.arange(len(hop_sizes)), hop_sizes),
         sampled=growth.sampled,
     )

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from explainer_core.computation.computation_graph import Computation
-from explainer_core.computation.forward import run
+from explainer_core.computation.forward import run, whole_graph_batch
 from explainer_core.explanation.features import with_features
 from explainer_core.explanation.judging import Judge
 from explainer_core.explanation.result import Explanation
@@ -16,6 +16,7 @@ from explainer_core.explanation.verifying import verified, with_verdicts
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods.method import Method
 from explainer_core.methods.objective import Problem, Weights
+from explainer_core.models.protocol import Model, ask, device_of
 from explainer_core.targets import TASKS, Target, WholeGraph
 
 TOGETHER = 50  # explanations whose subgraphs are searched for side by side: each keeps thousands of parts in memory
@@ -34,7 +35,7 @@ class Case:
 
     @classmethod
     def make(cls, model, data, targets, computation: Computation, config, method: Method, target_class) -> "Case":
-        device = next(model.parameters()).device
+        device = device_of(model)
         computation = computation.to(device)
         task = TASKS[type(targets[0])]
         with torch.no_grad():
@@ -202,11 +203,10 @@ def _goal(probabilities: Tensor, target_class: int | str) -> tuple[Tensor, list[
 
 
 @torch.no_grad()
-def _node_classes(model, data: Graph, computation: Computation) -> Tensor:
+def _node_classes(model: Model, data: Graph, computation: Computation) -> Tensor:
     """The predicted class of every node of the computation graphs: (n,)."""
     device = computation.x.device
-    types = None if data.edge_types is None else data.edge_types.to(device)
-    return model(data.x.to(device), data.edge_index.to(device), edge_type=types).argmax(-1)[computation.node_ids]
+    return ask(model, whole_graph_batch(data, device)).argmax(-1)[computation.node_ids]
 
 
 def _starts(owner: Tensor, count: int) -> np.ndarray:

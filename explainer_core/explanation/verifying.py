@@ -4,7 +4,6 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from torch import nn
 
 from explainer_core.config import AUTO
 from explainer_core.explanation.extraction import Subgraph
@@ -14,6 +13,7 @@ from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.search import LARGEST, Answer, Asked, Question, Search
 from explainer_core.explanation.verdict import NEARLY, Judged, verdict_of
 from explainer_core.graph import Graph, GraphSet
+from explainer_core.models.protocol import Model
 
 
 def verified(
@@ -35,7 +35,7 @@ def verified(
     return [replace(e, table=table) for e, table in zip(explanations, tables, strict=True)]
 
 
-def exchanged(model: nn.Module, data: Graph | GraphSet, explanations: Sequence[Explanation]) -> list[Subgraph]:
+def exchanged(model: Model, data: Graph | GraphSet, explanations: Sequence[Explanation]) -> list[Subgraph]:
     """Each explanation's own G_S after the exchanges that `verified` makes, with as many edges: for comparisons."""
     judge = Judge(model, data, explanations)
     found = []

@@ -145,23 +145,23 @@ class _Learner:
     ) -> tuple[dict[str, Tensor], Tensor | None, Tensor | None]:
         """The two terms that ask the network, (P,) each, and their gradients in the masks."""
         if self.both is not None:
-            output, backward = self.both.logits_and_pull(torch.stack([edge, 1 - edge], -1).flatten(), masked=True)
+            output, backward = self.both.logits_and_vjp(torch.stack([edge, 1 - edge], -1).flatten(), masked=True)
             kept, left = output.view(-1, 2, output.shape[-1]).unbind(1)  # (P, C) each
             losses, gradients = self._sufficiency(kept), self._necessity(left)
             (joined,) = backward(torch.stack([losses[1], gradients[1]], 1).flatten(0, 1))
             gradient = None if joined is None else joined[0::2] - joined[1::2]
             return {"prediction": losses[0], "necessity": gradients[0]}, gradient, None
         if gate is None:
-            output, backward = self.problem.logits_and_pull(edge, masked=True)
+            output, backward = self.problem.logits_and_vjp(edge, masked=True)
             loss, in_logits = self._sufficiency(output)
             return {"prediction": loss}, backward(in_logits)[0], None
         gate = gate.requires_grad_()
-        output, backward = self.problem.logits_and_pull(edge.detach().clone(), self._filled(gate), (gate,), masked=True)
+        output, backward = self.problem.logits_and_vjp(edge.detach().clone(), self._filled(gate), (gate,), masked=True)
         loss, in_logits = self._sufficiency(output)
         gradient, gate_gradient = backward(in_logits)
         if not self.necessity:
             return {"prediction": loss}, gradient, gate_gradient
-        output, backward = self.problem.logits_and_pull(1 - edge, masked=True)
+        output, backward = self.problem.logits_and_vjp(1 - edge, masked=True)
         lost, in_logits = self._necessity(output)
         (left,) = backward(in_logits)
         gradient = gradient if left is None else -left if gradient is None else gradient - left

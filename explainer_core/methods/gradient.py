@@ -41,7 +41,7 @@ def integrated_edges(problem: Problem, steps: int) -> Tensor:
 def edge_gradient(problem: Problem, share: float = 1.0) -> Tensor:
     """The gradient of -log P(y) in the edge weights where all of them are this share: (e,)."""
     edge = torch.full((problem.computation.num_edges,), share, device=problem.goal.device)
-    logits, backward = problem.logits_and_pull(edge)
+    logits, backward = problem.logits_and_vjp(edge)
     (gradient,) = backward(logits.softmax(-1) - problem.goal)  # of -log P(y) in the logits
     return torch.zeros_like(edge) if gradient is None else gradient
 

@@ -274,7 +274,7 @@ def test_attention_is_the_mean_over_heads_and_the_layers_in_which_an_edge_is_hea
     """Layer l hears edges into nodes within L - l hops; the numbers are those of the network on the whole graph."""
     model, graph = network("gat", num_layers=3, normalize=normalize), random_graph(20, 30)
     with torch.no_grad():
-        layers = [paid.mean(1) for paid in model.attention(graph.x, graph.edge_index)]  # 3 of (E,)
+        layers = [paid.mean(1) for paid in model.layer_attention(graph.x, graph.edge_index)]  # 3 of (E,)
     for node in (0, 4, 11):
         found = explain(model, graph, Node(node), method="attention")
         hop = dict(zip(found.nodes.tolist(), found.hop.tolist(), strict=True))
@@ -286,7 +286,7 @@ def test_attention_is_the_mean_over_heads_and_the_layers_in_which_an_edge_is_hea
 def test_attention_over_a_whole_graph_is_the_mean_over_all_layers():
     model, graphs = network("gat", "graph"), random_set()
     with torch.no_grad():
-        layers = model.attention(graphs[2].x, graphs[2].edge_index)
+        layers = model.layer_attention(graphs[2].x, graphs[2].edge_index)
     found = explain(model, graphs, WholeGraph(2), method="attention")
     np.testing.assert_allclose(found.edge_weight, torch.stack(layers).mean((0, 2)), atol=1e-6)
 

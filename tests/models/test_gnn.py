@@ -8,7 +8,7 @@ from torch_geometric.utils import k_hop_subgraph
 
 from explainer_core.datasets.synthetic import ba_shapes
 from explainer_core.models import GNN, KINDS, ModelSpec
-from explainer_core.models.gnn import JUMPS, READOUTS
+from explainer_core.models.spec import JUMPS, READOUTS
 
 NUM_TYPES = 3
 
@@ -128,11 +128,11 @@ def test_jumping_knowledge_on_paper(inputs):
 
 def test_attention_comes_for_every_layer_and_edge(inputs):
     x, edge_index, _, _ = inputs
-    attention = network("gat").attention(x, edge_index)
+    attention = network("gat").layer_attention(x, edge_index)
     assert [a.shape for a in attention] == [(edge_index.shape[1], 4)] * 3
     assert all(((a > 0) & (a < 1)).all() for a in attention)
     with pytest.raises(ValueError, match="only a gat network has attention"):
-        network("gcn").attention(x, edge_index)
+        network("gcn").layer_attention(x, edge_index)
 
 
 def test_a_forward_pass_with_masks_leaves_nothing_on_the_network(inputs):
