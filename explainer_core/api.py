@@ -1,4 +1,4 @@
-"""The request: explain one prediction, many in one batch, or one while it is learnt."""
+"""The request: explain one prediction, many in one batch, or one while it is optimised."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from tqdm import tqdm
 from explainer_core.computation.batches import check_targets, computation_of, computations
 from explainer_core.config import ExplainConfig
 from explainer_core.device import one_thread
-from explainer_core.explanation.explain_batch import Case
+from explainer_core.explanation.explain_batch import ExplainBatch
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.metrics import agreement
 from explainer_core.explanation.result import Explanation
@@ -27,7 +27,9 @@ from explainer_core.models.protocol import Model, check_features, check_model, o
 from explainer_core.targets import TASKS, Target
 
 Progress = Callable[[int, int], None]  # targets done, targets in all; may raise to stop
-BATCH_EDGES = 50_000  # edges, over all seeds, that are learnt together; 3,000 and 20,000 took 2.7 and 1.4 times as long
+BATCH_EDGES = (
+    50_000  # edges, over all seeds, that are optimised together; 3,000 and 20,000 took 2.7 and 1.4 times as long
+)
 SNAPSHOTS = 30  # how many states of the mask a single explanation keeps to replay
 
 
@@ -86,8 +88,8 @@ def explain_many(
         budget=max(1, BATCH_EDGES // seeds),
     ):
         with one_thread():
-            case = Case.make(model, data, piece, computation, config, described, target_class)
-            found += case.finished(described(case.problem.repeated(seeds)), seeds)
+            batch = ExplainBatch.make(model, data, piece, computation, config, described, target_class)
+            found += batch.finished(described(batch.objective.repeated(seeds)), seeds)
         if progress:
             progress(len(found), len(targets))
     return found
@@ -95,7 +97,7 @@ def explain_many(
 
 @dataclass(frozen=True)
 class LearningStep:
-    """One step of a mask being learnt. What costs time is worked out when asked for."""
+    """One step of a mask being optimised. What costs time is worked out when asked for."""
 
     number: int
     explanation: Callable[[], Explanation]  # as it stands
@@ -142,21 +144,21 @@ def explain_steps(
     model, seeds = frozen_eval_copy(model), config.seeds if described.stochastic else 1
     with one_thread():
         computation = computation_of(data, [target], model.hops, max_edges=config.max_edges, seed=config.seed)
-        case = Case.make(model, data, [target], computation, config, described, target_class)
+        batch = ExplainBatch.make(model, data, [target], computation, config, described, target_class)
     history: list[dict[str, Tensor]] = []
     snapshots: list[tuple[int, Tensor]] = []
     distance = _snapshot_distance(config)
-    for step in _on_one_thread(described.steps(case.problem.repeated(seeds), every)):
+    for step in _on_one_thread(described.steps(batch.objective.repeated(seeds), every)):
         history.extend(step.terms)
         if step.number == 1 or step.number % distance == 0 or step.last:
             snapshots.append((step.number, step.weights.edge))
 
         @one_thread()
         def explanation(weights=step.weights, until=step.number) -> Explanation:
-            return case.finished(weights, seeds, _curves(history[:until]), case.frames(snapshots, until, seeds))[0]
+            return batch.finished(weights, seeds, _curves(history[:until]), batch.frames(snapshots, until, seeds))[0]
 
         def edge_weight(weights=step.weights) -> np.ndarray:
-            return case.in_order(weights.edge, seeds)
+            return batch.in_order(weights.edge, seeds)
 
         yield LearningStep(step.number, explanation, step.terms[-1], edge_weight)
 

@@ -186,7 +186,7 @@ def _some(pairs: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray
 
 
 def _ranked_and_drawn(chance: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """The places of the most probable pairs, and of a random choice of the others."""
+    """The positions of the most probable pairs, and of a random choice of the others."""
     order = np.argsort(-chance, kind="stable")
     best = int(np.ceil(SHARE_RANKED * count))
     return np.concatenate([order[:best], rng.permutation(order[best:])[: count - best]])

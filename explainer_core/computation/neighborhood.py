@@ -18,7 +18,7 @@ class _Growth:
         self.nodes, self.instances = [roots], [torch.arange(len(roots))]
         self.edges: list[Tensor] = []
         self.edge_instances: list[Tensor] = []
-        self.heads: list[Tensor] = []
+        self.targets: list[Tensor] = []
         self.seen = self._key(self.instances[0], roots)  # sorted: instances rise
         self.used = torch.zeros(len(roots), dtype=torch.int64)
         self.sampled = torch.zeros(len(roots), dtype=torch.bool)
@@ -40,7 +40,7 @@ class _Growth:
         self.used += torch.bincount(instance, minlength=len(self.used))
         self.edges.append(edges)
         self.edge_instances.append(instance)
-        self.heads.append(first + owner)
+        self.targets.append(first + owner)
         found = self._key(instance, self.graph.edge_index[0, edges]).unique()
         known = self.seen[torch.searchsorted(self.seen, found).clamp(max=len(self.seen) - 1)] == found
         new = found[~known]
@@ -102,7 +102,7 @@ def neighborhoods(
     hop_sizes = torch.tensor([len(part) for part in growth.nodes])
     return Computation(
         x=graph.x[nodes],
-        edge_index=torch.stack([source, torch.cat(growth.heads)]),
+        edge_index=torch.stack([source, torch.cat(growth.targets)]),
         node_ids=nodes,
         edge_ids=edges,
         node_instance=instances,
@@ -131,8 +131,8 @@ def _degrees(growth: _Growth, nodes: Tensor, instances: Tensor) -> Tensor:
     return degree
 
 
-def _joined(growth: _Growth, sources: Tensor, heads: Tensor) -> Tensor:
-    """How many edges run from each source to its head: (len(sources),)."""
-    positions, owner = ranges(growth.index.start, heads)
+def _joined(growth: _Growth, sources: Tensor, targets: Tensor) -> Tensor:
+    """How many edges run from each source to its target: (len(sources),)."""
+    positions, owner = ranges(growth.index.start, targets)
     hit = growth.graph.edge_index[0, growth.index.edges[positions]] == sources[owner]
-    return torch.bincount(owner[hit], minlength=len(heads))
+    return torch.bincount(owner[hit], minlength=len(targets))

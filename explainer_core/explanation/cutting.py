@@ -53,7 +53,7 @@ class Subject:
 
     @cached_property
     def ends(self) -> np.ndarray:
-        """The directed edges, each once, as places in `names`: (2, e)."""
+        """The directed edges, each once, as positions in `names`: (2, e)."""
         return np.searchsorted(self.names, self.explanation.edge_index[:, self._first])
 
     @cached_property

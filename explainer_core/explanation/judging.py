@@ -72,10 +72,10 @@ class Judge:
 
 def edge_rows(explanation: Explanation, edges: Sequence[Sequence[tuple[int, int]]]) -> np.ndarray:
     """Sets of edges as rows of booleans over the explanation's undirected pairs: (sets, u)."""
-    place = explanation.pair_places
-    rows = np.zeros((len(edges), len(place)), dtype=bool)
+    position = explanation.pair_positions
+    rows = np.zeros((len(edges), len(position)), dtype=bool)
     for row, some in zip(rows, edges, strict=True):
-        row[[place[tuple(edge)] for edge in some]] = True
+        row[[position[tuple(edge)] for edge in some]] = True
     return rows
 
 

@@ -99,8 +99,8 @@ class Search:
             [order for name, order in orders if name not in steady],
             len(explanation.pairs),
         )
-        place = {pair: i for i, pair in enumerate(self.considered.tolist())}
-        self.orders = [(name, [place[p] for p in order if p in place]) for name, order in orders]
+        position = {pair: i for i, pair in enumerate(self.considered.tolist())}
+        self.orders = [(name, [position[p] for p in order if p in position]) for name, order in orders]
         self.hops = explanation.pair_hops[self.considered]
         roots = explanation.roots
         pairs = explanation.pairs[self.considered]
@@ -305,8 +305,8 @@ class Search:
                 equal = some[scores[some] >= scores[some].max() - EQUAL]
                 of_unit.add(min(equal.tolist(), key=lambda i: self._preference(judged[i])))
         by_edges, by_nodes = chosen
-        place = {i: (i in by_nodes) - (i in by_edges) for i in by_edges | by_nodes}
-        order = sorted(place, key=lambda i: (place[i], -scores[i], self._preference(judged[i])))
+        group = {i: (i in by_nodes) - (i in by_edges) for i in by_edges | by_nodes}
+        order = sorted(group, key=lambda i: (group[i], -scores[i], self._preference(judged[i])))
         return tuple(self._judged(judged[i]) for i in order)
 
     def _preference(self, part: _Part) -> tuple:
@@ -328,7 +328,7 @@ class Search:
 def _considered(steady: Sequence[list[int]], others: Sequence[list[int]], num_pairs: int) -> tuple[np.ndarray, int]:
     """The pairs that come first in any of the orders, at most CONSIDERED of each kind, and how many are of the first kind.
 
-    Each kind is sorted. The first does not depend on the start, and neither do its places.
+    Each kind is sorted. The first does not depend on the start, and neither do its positions.
     """
     found = _first_of(steady, num_pairs)
     more = np.setdiff1d(_first_of(others, num_pairs), found)

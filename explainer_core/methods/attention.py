@@ -4,13 +4,13 @@ import torch
 
 from explainer_core.methods.method import ATTENTION as NEEDS_ATTENTION
 from explainer_core.methods.method import Method
-from explainer_core.methods.objective import Problem, Weights
+from explainer_core.methods.objective import Objective, Weights
 
 
-def attention(problem: Problem) -> Weights:
+def attention(objective: Objective) -> Weights:
     """How much the network looked along each edge, as it says itself. Says nothing of features."""
     with torch.no_grad():
-        return Weights(problem.model.attention(problem.batch))
+        return Weights(objective.model.attention(objective.batch))
 
 
 ATTENTION = Method(

@@ -14,7 +14,7 @@ from explainer_core.models.protocol import FastPath, Model, PredictionBatch, ask
 
 
 @dataclass(frozen=True)
-class Problem:
+class Objective:
     """Everything a method needs. A node or graph has one instance, a link two; each has one row in `goal`."""
 
     model: Model
@@ -116,7 +116,7 @@ class Problem:
             return True
         return bool((self.values != self.values[0]).any()) if self.varying is None else self.varying
 
-    def repeated(self, times: int) -> "Problem":
+    def repeated(self, times: int) -> "Objective":
         """Every prediction `times` over, side by side."""
         if times == 1:
             return self

@@ -73,13 +73,15 @@ class GNN(nn.Module):
 
     def run(self, batch: PredictionBatch, edge_weight=None, x=None, node_weight=None, plan=None) -> Tensor:
         """The logits of a batch, along planned edges if given: (P, C)."""
-        z = self._embed_batch(batch, edge_weight, x, plan)
-        if batch.task == "graph":
-            return self.head(self.read_out(z, batch.graph_of, batch.num_predictions, node_weight))
         if batch.task == "link":
+            z = self._embed_batch(batch, edge_weight, x, plan)
             return self.decode(z[batch.targets[:, 0]], z[batch.targets[:, 1]])
+        settings = {"edge_type": batch.edge_types, "degree": batch.degree, "prefixes": batch.prefixes, "plan": plan}
+        if batch.task == "graph":
+            settings |= {"graph_of": batch.graph_of, "num_graphs": batch.num_predictions, "node_weight": node_weight}
+        logits = self(batch.x if x is None else x, batch.edge_index, edge_weight, **settings)
         # with prefixes only the targets are left in the end
-        return self.head(z) if batch.prefixes is not None else self.head(z)[batch.targets]
+        return logits if batch.task == "graph" or batch.prefixes is not None else logits[batch.targets]
 
     def embeddings(self, batch: PredictionBatch) -> Tensor:
         z = self._embed_batch(batch)

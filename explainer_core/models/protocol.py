@@ -24,9 +24,7 @@ class PredictionBatch:
     x: Tensor  # (n, F)
     edge_index: Tensor  # (2, e): source, target
     num_predictions: int  # P
-    targets: Tensor | None = (
-        None  # (P,): the node of each prediction; (P, 2): the ends of each link; None: whole graphs
-    )
+    targets: Tensor | None = None  # (P,): nodes; (P, 2): the ends of links; None for whole graphs
     graph_of: Tensor | None = None  # (n,): of whole graphs, which prediction a node belongs to
     edge_types: Tensor | None = None  # (e,)
     degree: Tensor | None = None  # (n,): in-degree in the whole graph; None: what edge_index says

@@ -15,7 +15,7 @@ IN, OUT, WIDTH = 12, 7, 6
 
 
 def random_edges(count, seed=0):
-    """In no order, with repeats, and with nodes that neither send nor hear."""
+    """In no order, with repeats, and with nodes that neither send nor receive."""
     generator = torch.Generator().manual_seed(seed)
     return tuple(torch.randint(size - 2, (count,), generator=generator) for size in (IN, OUT))
 

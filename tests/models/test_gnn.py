@@ -68,7 +68,7 @@ def test_edge_weights_of_one_equal_none_to_the_bit(kind, normalize, inputs):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_edge_further_away_than_the_layers_reach_changes_nothing(kind):
-    """On a path 0-1-2-3-4 two layers let node 0 hear of node 2, and not of the edge between 3 and 4."""
+    """On a path 0-1-2-3-4 two layers let node 0 know of node 2, and not of the edge between 3 and 4."""
     edge_index = torch.tensor([[1, 0, 2, 1, 3, 2, 4, 3], [0, 1, 1, 2, 2, 3, 3, 4]])
     types = torch.zeros(8, dtype=torch.int64)
     model, x = network(kind, num_layers=2), torch.randn(5, 5, generator=torch.Generator().manual_seed(1))

@@ -106,14 +106,14 @@ def test_gat_attention_sums_to_one_at_every_node(data):
 
 @pytest.mark.parametrize("layer", [GATLayer, GCNLayer, SAGELayer])
 def test_only_without_normalisation_can_neighbours_be_counted(layer, data):
-    """With equal features everywhere an average hears the same from two neighbours as from one. A sum does not."""
-    edge_index = torch.tensor([[1, 2, 0], [0, 0, 1]])  # node 0 hears from two, node 1 from one
+    """With equal features everywhere an average receives the same from two neighbours as from one. A sum does not."""
+    edge_index = torch.tensor([[1, 2, 0], [0, 0, 1]])  # node 0 receives from two, node 1 from one
     x = torch.ones(NODES, IN)
-    hears = layer(IN, OUT, normalize=False)(x, inputs_of(edge_index))
-    assert not torch.allclose(hears[0], hears[1])
+    received = layer(IN, OUT, normalize=False)(x, inputs_of(edge_index))
+    assert not torch.allclose(received[0], received[1])
     if layer is not GCNLayer:  # its average is by the root of the degrees, which leaves a trace of them
-        hears = layer(IN, OUT)(x, inputs_of(edge_index))
-        torch.testing.assert_close(hears[0], hears[1])
+        received = layer(IN, OUT)(x, inputs_of(edge_index))
+        torch.testing.assert_close(received[0], received[1])
 
 
 def test_gat_survives_huge_scores(data):
@@ -182,16 +182,16 @@ def test_messages_are_linear_in_their_weight(name, data):
     """With one edge at weight w and all others at zero, what Update is handed grows in proportion to w."""
     x, edge_index, _, types = data
     layer = LAYERS[name]()
-    heard = []
+    aggregated = []
     layer.update = lambda received, own, inputs, plain=layer.update: (
-        heard.append(received) or plain(received, own, inputs)
+        aggregated.append(received) or plain(received, own, inputs)
     )
     for weight in (0.5, 1.0):
         only = torch.zeros(EDGES)
         only[7] = weight
         layer(x, inputs_of(edge_index, only, types))
-    assert_close(2 * heard[0], heard[1])
-    assert heard[1][edge_index[1, 7]].abs().sum() > 0
+    assert_close(2 * aggregated[0], aggregated[1])
+    assert aggregated[1][edge_index[1, 7]].abs().sum() > 0
 
 
 def test_wrong_sizes_are_refused():
