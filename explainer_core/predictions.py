@@ -68,7 +68,7 @@ def predictions(model: Model, data: Graph | GraphSet) -> Predictions:
     task = model.task
     if isinstance(data, GraphSet) and task != "graph":
         raise ValueError(f"a {task} model judges one graph (got the set {data.name!r}); pass graphs[i]")
-    check_features(model, data.num_features)
+    check_features(model, data.num_features, "; load a model of this data set")
     model = frozen_eval_copy(model)
     if task == "link":
         embedding = _link_embeddings(model, data)

@@ -10,7 +10,8 @@ from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.judging import Judge, edge_rows
 from explainer_core.explanation.metrics import explained_class
 from explainer_core.explanation.result import Explanation
-from explainer_core.explanation.search import LARGEST, Answer, Asked, Question, Search
+from explainer_core.explanation.search import LARGEST, Search
+from explainer_core.explanation.search_state import Answer, Asked, Question
 from explainer_core.explanation.verdict import NEARLY, Judged, verdict_of
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.models.protocol import Model

@@ -92,11 +92,9 @@ class _Learner:
         self.necessity = 0.0 if objective.distribution else self.config.necessity
         self.both = objective.repeated(2) if self.necessity and not self.learns_features else None
         self.edge_adam = Adam(self.edge_logits, self.config.learning_rate)
-        self.differ = _differing_ends(objective)
+        self.differ = objective.differing_ends()
         self.moving = torch.ones(len(objective.goal), dtype=torch.bool, device=c.x.device)  # (P,): not settled yet
-        self.taken = torch.zeros(
-            len(objective.goal), dtype=torch.int64, device=c.x.device
-        )  # (P,): steps until it settled
+        self.taken = torch.zeros_like(self.moving, dtype=torch.int64)  # (P,): steps until it settled
         self.looked_at: Tensor | None = None  # (e,): the mask at the last look
 
     @property
@@ -282,18 +280,6 @@ def _move(adam: Adam, gradient: Tensor, moves: Tensor | None) -> None:
     adam.step(gradient)
     if moves is not None:
         adam.parameter.copy_(torch.where(moves, adam.parameter, before))
-
-
-def _differing_ends(objective: Objective) -> Tensor | None:
-    """1 for an edge between nodes of different predicted classes, else 0: (e,).
-
-    For labels f of zero and one, f^T L f is the sum over undirected edges of s (f_i - f_j)^2; each directed edge
-    carries half of it. With more classes the square is one wherever they differ.
-    """
-    if not objective.config.laplacian or objective.node_class is None:
-        return None
-    ends = objective.node_class[objective.computation.edge_index]  # (2, e)
-    return (ends[0] != ends[1]).float()
 
 
 MASK_SETTINGS = (

@@ -116,6 +116,17 @@ class Objective:
             return True
         return bool((self.values != self.values[0]).any()) if self.varying is None else self.varying
 
+    def differing_ends(self) -> Tensor | None:
+        """1 for an edge between nodes of different predicted classes, else 0: (e,).
+
+        For labels f of zero and one, f^T L f is the sum over undirected edges of s (f_i - f_j)^2; each directed edge
+        carries half of it. With more classes the square is one wherever they differ.
+        """
+        if not self.config.laplacian or self.node_class is None:
+            return None
+        ends = self.node_class[self.computation.edge_index]  # (2, e)
+        return (ends[0] != ends[1]).float()
+
     def repeated(self, times: int) -> "Objective":
         """Every prediction `times` over, side by side."""
         if times == 1:

@@ -269,8 +269,7 @@ class GNN(nn.Module):
             raise ValueError(
                 f"prefixes need one entry for each of {self.num_layers} layers, and the degrees of the whole graph (got {len(prefixes)})"
             )
-        if degree is None:
-            degree = count_by(edge_index[1], x.shape[0])
+        degree = count_by(edge_index[1], x.shape[0]) if degree is None else degree
         source, target = edge_index.unbind()
         return [
             LayerInputs(

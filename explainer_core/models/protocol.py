@@ -134,10 +134,8 @@ def check_model(model: Model) -> None:
             raise ValueError(f"{name} of a model must be a whole number from {low} (got {value!r})")
 
 
-def check_features(model: Model, num_features: int) -> None:
+def check_features(model: Model, num_features: int, way_out: str = "") -> None:
     """Raises ValueError if the network says how many features it reads, and the data has another number."""
     reads = getattr(model, "in_features", None)
     if reads is not None and reads != num_features:
-        raise ValueError(
-            f"the model reads {reads} features a node (got data with {num_features}); load a model of this data set"
-        )
+        raise ValueError(f"the model reads {reads} features a node (got data with {num_features}){way_out}")
