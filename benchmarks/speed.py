@@ -17,7 +17,7 @@ from benchmarks import figures
 from benchmarks.pyg_peer import explain_node, explain_node_locally, pyg_explainer
 from explainer_core.computation.batches import computation_of
 from explainer_core.datasets.download import DataUnavailable
-from explainer_core.explanation.explain_batch import Case
+from explainer_core.explanation.explain_batch import ExplainBatch
 from explainer_core.methods.gnnexplainer import _Learner
 from explainer_core.models import GNN, ModelSpec
 from explainer_core.zoo.training import freeze
@@ -146,12 +146,14 @@ def _step(report, device: torch.device) -> None:
     graph = xc.load_dataset("ba_shapes")
     model, target = three_layers(graph).to(device), [xc.Node(500)]
     computation = computation_of(graph, target, model.num_layers, max_edges=200_000)
-    case = Case.make(model, graph, target, computation, xc.ExplainConfig(steps=2000), MASK, "predicted")
+    batch = ExplainBatch.make(
+        model, graph, target, computation, xc.ExplainConfig(steps=2000), xc.METHODS[MASK], "predicted"
+    )
     weight = torch.ones(computation.num_edges, device=device, requires_grad=True)
-    learner = _Learner(case.problem)
+    learner = _Learner(batch.objective)
 
     def bare() -> None:
-        torch.autograd.grad(case.problem.loss(case.problem.logits(weight)).sum(), weight)
+        torch.autograd.grad(batch.objective.loss(batch.objective.logits(weight)).sum(), weight)
 
     times = [(seconds(bare), seconds(learner.step)) for _ in range(200)]
     bare_time, step_time = (statistics.median(column) for column in zip(*times, strict=True))

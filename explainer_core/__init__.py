@@ -13,7 +13,7 @@ from explainer_core.extras import MissingExtra
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods import DEFAULT_METHOD, METHODS
 from explainer_core.methods.method import Method
-from explainer_core.models import ModelSpec
+from explainer_core.models import Model, ModelSpec, PredictionBatch
 from explainer_core.prototypes.prototype import Prototype
 from explainer_core.prototypes.request import prototype
 from explainer_core.targets import Link, Node, WholeGraph
@@ -37,8 +37,10 @@ __all__ = [
     "Link",
     "Method",
     "MissingExtra",
+    "Model",
     "ModelSpec",
     "Node",
+    "PredictionBatch",
     "PretrainedError",
     "Prototype",
     "Subgraph",

@@ -1,4 +1,4 @@
-"""The request: explain one prediction, many in one batch, or one while it is learnt."""
+"""The request: explain one prediction, many in one batch, or one while it is optimised."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,13 +7,13 @@ from functools import partial
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from tqdm import tqdm
 
 from explainer_core.computation.batches import check_targets, computation_of, computations
 from explainer_core.config import ExplainConfig
 from explainer_core.device import one_thread
-from explainer_core.explanation.explain_batch import Case
+from explainer_core.explanation.explain_batch import ExplainBatch
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.metrics import agreement
 from explainer_core.explanation.result import Explanation
@@ -22,16 +22,19 @@ from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods import DEFAULT_METHOD, METHODS, method_named
 from explainer_core.methods.method import Method
 from explainer_core.methods.objective import Step
-from explainer_core.models.frozen import still
+from explainer_core.models.frozen import frozen_eval_copy
+from explainer_core.models.protocol import Model, check_features, check_model, offers
 from explainer_core.targets import TASKS, Target
 
 Progress = Callable[[int, int], None]  # targets done, targets in all; may raise to stop
-BATCH_EDGES = 50_000  # edges, over all seeds, that are learnt together; 3,000 and 20,000 took 2.7 and 1.4 times as long
+BATCH_EDGES = (
+    50_000  # edges, over all seeds, that are optimised together; 3,000 and 20,000 took 2.7 and 1.4 times as long
+)
 SNAPSHOTS = 30  # how many states of the mask a single explanation keeps to replay
 
 
 def explain(
-    model: nn.Module,
+    model: Model,
     data: Graph | GraphSet,
     target: Target,
     config: ExplainConfig | None = None,
@@ -53,7 +56,7 @@ def explain(
 
 
 def explain_many(
-    model: nn.Module,
+    model: Model,
     data: Graph | GraphSet,
     targets: Iterable[Target],
     config: ExplainConfig | None = None,
@@ -74,19 +77,19 @@ def explain_many(
     config = ExplainConfig() if config is None else config
     described = method_named(method)
     _check_request(model, data, targets, described)
-    model, seeds = still(model), config.seeds if described.stochastic else 1
+    model, seeds = frozen_eval_copy(model), config.seeds if described.stochastic else 1
     found: list[Explanation] = []
     for piece, computation in computations(
         data,
         targets,
-        model.num_layers,
+        model.hops,
         max_edges=config.max_edges,
         seed=config.seed,
         budget=max(1, BATCH_EDGES // seeds),
     ):
         with one_thread():
-            case = Case.make(model, data, piece, computation, config, described, target_class)
-            found += case.finished(described(case.problem.repeated(seeds)), seeds)
+            batch = ExplainBatch.make(model, data, piece, computation, config, described, target_class)
+            found += batch.finished(described(batch.objective.repeated(seeds)), seeds)
         if progress:
             progress(len(found), len(targets))
     return found
@@ -94,7 +97,7 @@ def explain_many(
 
 @dataclass(frozen=True)
 class LearningStep:
-    """One step of a mask being learnt. What costs time is worked out when asked for."""
+    """One step of a mask being optimised. What costs time is worked out when asked for."""
 
     number: int
     explanation: Callable[[], Explanation]  # as it stands
@@ -117,7 +120,7 @@ def _advance(bar: tqdm, done: int, total: int) -> None:
 
 
 def explain_steps(
-    model: nn.Module,
+    model: Model,
     data: Graph | GraphSet,
     target: Target,
     config: ExplainConfig | None = None,
@@ -138,24 +141,24 @@ def explain_steps(
         stepwise = ", ".join(name for name, each in METHODS.items() if each.learns_in_steps)
         raise ValueError(f"a method that learns in steps is one of {stepwise} (got {method!r}); use explain")
     _check_request(model, data, [target], described)
-    model, seeds = still(model), config.seeds if described.stochastic else 1
+    model, seeds = frozen_eval_copy(model), config.seeds if described.stochastic else 1
     with one_thread():
-        computation = computation_of(data, [target], model.num_layers, max_edges=config.max_edges, seed=config.seed)
-        case = Case.make(model, data, [target], computation, config, described, target_class)
+        computation = computation_of(data, [target], model.hops, max_edges=config.max_edges, seed=config.seed)
+        batch = ExplainBatch.make(model, data, [target], computation, config, described, target_class)
     history: list[dict[str, Tensor]] = []
     snapshots: list[tuple[int, Tensor]] = []
     distance = _snapshot_distance(config)
-    for step in _on_one_thread(described.steps(case.problem.repeated(seeds), every)):
+    for step in _on_one_thread(described.steps(batch.objective.repeated(seeds), every)):
         history.extend(step.terms)
         if step.number == 1 or step.number % distance == 0 or step.last:
             snapshots.append((step.number, step.weights.edge))
 
         @one_thread()
         def explanation(weights=step.weights, until=step.number) -> Explanation:
-            return case.finished(weights, seeds, _curves(history[:until]), case.frames(snapshots, until, seeds))[0]
+            return batch.finished(weights, seeds, _curves(history[:until]), batch.frames(snapshots, until, seeds))[0]
 
         def edge_weight(weights=step.weights) -> np.ndarray:
-            return case.in_order(weights.edge, seeds)
+            return batch.in_order(weights.edge, seeds)
 
         yield LearningStep(step.number, explanation, step.terms[-1], edge_weight)
 
@@ -180,22 +183,22 @@ def _curves(history: list[dict[str, Tensor]]) -> dict[str, list[float]]:
     return {name: torch.stack([terms[name] for terms in history]).mean(1).tolist() for name in names}
 
 
-def _check_request(model: nn.Module, data: Graph | GraphSet, targets: Sequence[Target], method: Method) -> None:
+def _check_request(model: Model, data: Graph | GraphSet, targets: Sequence[Target], method: Method) -> None:
     check_targets(data, targets)
-    spec = model.spec
+    check_model(model)
     for target in targets[:1]:  # they are all of one kind
-        if TASKS[type(target)] != spec.task:
+        if TASKS[type(target)] != model.task:
             raise ValueError(
-                f"a {spec.task} model explains a {spec.task} (got {target}); load a {TASKS[type(target)]} model"
+                f"a {model.task} model explains a {model.task} (got {target}); load a {TASKS[type(target)]} model"
             )
-    if data.num_features != spec.in_features:
-        raise ValueError(f"the model reads {spec.in_features} features a node (got data with {data.num_features})")
-    if method.needs_attention and spec.kind != "gat":
-        raise ValueError(f"{method.name} needs a gat model (got {spec.kind!r}); load the data set's gat")
+    check_features(model, data.num_features)
+    if method.needs_attention and not offers(model, "attention"):
+        kind = getattr(getattr(model, "spec", None), "kind", type(model).__name__)
+        raise ValueError(f"{method.name} needs a gat model (got {kind!r}); load the data set's gat")
 
 
 def agreement_over_starts(
-    model: nn.Module,
+    model: Model,
     data: Graph | GraphSet,
     explanation: Explanation,
     *,

@@ -5,13 +5,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from explainer_core.computation.batches import computations
-from explainer_core.computation.forward import run
+from explainer_core.computation.forward import run, whole_graph_batch
 from explainer_core.config import ExplainConfig
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.models.frozen import still
+from explainer_core.models.frozen import frozen_eval_copy
+from explainer_core.models.protocol import (
+    Model,
+    PredictionBatch,
+    ask,
+    check_features,
+    check_model,
+    device_of,
+    offers,
+)
 from explainer_core.targets import Link
 
 BATCH_EDGES = 10_000  # judged together; 200,000 took three times as long on Mutagenicity, eight times on Cora's links
@@ -53,45 +62,56 @@ class LinkScore:
     probability: float
 
 
-def predictions(model: nn.Module, data: Graph | GraphSet) -> Predictions:
+def predictions(model: Model, data: Graph | GraphSet) -> Predictions:
     """Nodes of a graph for a node or link model, graphs of a set for a graph model."""
-    task = model.spec.task
+    check_model(model)
+    task = model.task
     if isinstance(data, GraphSet) and task != "graph":
         raise ValueError(f"a {task} model judges one graph (got the set {data.name!r}); pass graphs[i]")
-    if data.num_features != model.spec.in_features:
-        raise ValueError(
-            f"the model reads {model.spec.in_features} features a node (got data with {data.num_features}); load a model of this data set"
-        )
-    model = still(model)
+    check_features(model, data.num_features, "; load a model of this data set")
+    model = frozen_eval_copy(model)
+    if task == "link":
+        embedding = _link_embeddings(model, data)
+        return Predictions(np.empty((len(embedding), 0)), np.full(len(embedding), -1), None, _numpy(embedding))
     if task == "graph":
         graphs = data if isinstance(data, GraphSet) else GraphSet.from_graphs([data])
-        embedding, truth = _graph_embeddings(model, graphs), graphs.labels
+        batches, truth = _graph_batches(graphs, device_of(model)), graphs.labels
     else:
-        embedding, truth = _node_embeddings(model, data), data.labels
-    if task == "link":
-        return Predictions(np.empty((len(embedding), 0)), np.full(len(embedding), -1), None, _numpy(embedding))
-    with torch.no_grad():
-        probabilities = _numpy(model.head(embedding).softmax(-1))
+        batches, truth = [whole_graph_batch(data, device_of(model))], data.labels
+    embedding, logits = map(torch.cat, zip(*(_embedded(model, batch) for batch in batches), strict=True))
+    probabilities = _numpy(logits.softmax(-1))
     truth = None if truth is None else _numpy(truth)
     return Predictions(probabilities, probabilities.argmax(1), truth, _numpy(embedding))
 
 
 @torch.no_grad()
-def _node_embeddings(model, graph: Graph) -> Tensor:
-    device = next(model.parameters()).device
-    types = None if graph.edge_types is None else graph.edge_types.to(device)
-    return model.embed(graph.x.to(device), graph.edge_index.to(device), edge_type=types)
+def _embedded(model: Model, batch: PredictionBatch) -> tuple[Tensor, Tensor]:
+    """Embeddings and logits; the logits stand in where a network shows no embeddings: (P, D), (P, C)."""
+    if not offers(model, "embeddings"):
+        logits = ask(model, batch)
+        return logits, logits
+    embedding = model.embeddings(batch)
+    return embedding, model.read(embedding) if offers(model, "read") else ask(model, batch)
 
 
 @torch.no_grad()
-def _graph_embeddings(model, graphs: GraphSet) -> Tensor:
-    device, found = next(model.parameters()).device, []
+def _link_embeddings(model: Model, graph: Graph) -> Tensor:
+    """Of every node; its features where a network shows no embeddings: (N, D)."""
+    batch = whole_graph_batch(graph, device_of(model))
+    return model.embeddings(batch) if offers(model, "embeddings") else batch.x
+
+
+def _graph_batches(graphs: GraphSet, device: torch.device) -> Iterator[PredictionBatch]:
     for chosen in _batches(graphs):
         batch = graphs.batch(chosen)
-        types = None if batch.edge_types is None else batch.edge_types.to(device)
-        z = model.embed(batch.x.to(device), batch.edge_index.to(device), edge_type=types)
-        found.append(model.read_out(z, batch.graph_of.to(device), batch.num_graphs))
-    return torch.cat(found)
+        yield PredictionBatch(
+            task="graph",
+            x=batch.x.to(device),
+            edge_index=batch.edge_index.to(device),
+            num_predictions=batch.num_graphs,
+            graph_of=batch.graph_of.to(device),
+            edge_types=None if batch.edge_types is None else batch.edge_types.to(device),
+        )
 
 
 def _batches(graphs: GraphSet) -> Iterator[Tensor]:
@@ -101,39 +121,36 @@ def _batches(graphs: GraphSet) -> Iterator[Tensor]:
     return iter(torch.arange(len(graphs)).split(torch.unique_consecutive(number, return_counts=True)[1].tolist()))
 
 
-# A map of embeddings
-
-
 # Links
 
 
-def link_pairs(model: nn.Module, graph: Graph, *, limit: int = 2000, seed: int = 0) -> list[LinkScore]:
+def link_pairs(model: Model, graph: Graph, *, limit: int = 2000, seed: int = 0) -> list[LinkScore]:
     """How probable the model finds the links of a graph, and pairs that are none, in the order of their numbers.
 
     Where there are more pairs than `limit`, existing links fill up to half of it and missing ones the rest: in a small
     graph the most probable ones and a random choice of the others, in a large one a random choice. Each probability is
     what `explain` finds for Link(source, head).
     """
-    if model.spec.task != "link" or not isinstance(graph, Graph):
+    check_model(model)
+    if model.task != "link" or not isinstance(graph, Graph):
         raise ValueError(
-            f"links are judged by a link model on a Graph (got a {model.spec.task} model, {type(graph).__name__})"
+            f"links are judged by a link model on a Graph (got a {model.task} model, {type(graph).__name__})"
         )
     if limit < 2:
         raise ValueError(f"limit must be at least 2 (got {limit})")
-    model, rng = still(model), np.random.default_rng(seed)
+    model, rng = frozen_eval_copy(model), np.random.default_rng(seed)
     existing = _existing_pairs(graph)
     total = graph.num_nodes * (graph.num_nodes - 1) // 2
     all_fit = total <= limit
     kept = existing if all_fit else _some(existing, limit // 2, rng)
-    z = _node_embeddings(model, graph)
     if total <= max(ALL_PAIRS, 4 * len(existing)):
         missing = _missing_pairs(graph.num_nodes, existing)
-        chance = _missing_probabilities(model, z, missing)
+        chance = _missing_probabilities(model, graph, missing)
         chosen = slice(None) if all_fit else _ranked_and_drawn(chance, limit - len(kept), rng)
         missing, chance = missing[chosen], chance[chosen]
     else:
         missing = _drawn_missing(graph.num_nodes, existing, limit - len(kept), rng)
-        chance = _missing_probabilities(model, z, missing)
+        chance = _missing_probabilities(model, graph, missing)
     scores = [*zip(kept.tolist(), _hidden_probabilities(model, graph, kept).tolist(), strict=True)]
     strangers = zip(missing.tolist(), chance.tolist(), strict=True)
     found = [LinkScore(*pair, True, p) for pair, p in scores] + [LinkScore(*pair, False, p) for pair, p in strangers]
@@ -169,26 +186,32 @@ def _some(pairs: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray
 
 
 def _ranked_and_drawn(chance: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """The places of the most probable pairs, and of a random choice of the others."""
+    """The positions of the most probable pairs, and of a random choice of the others."""
     order = np.argsort(-chance, kind="stable")
     best = int(np.ceil(SHARE_RANKED * count))
     return np.concatenate([order[:best], rng.permutation(order[best:])[: count - best]])
 
 
 @torch.no_grad()
-def _missing_probabilities(model, z: Tensor, pairs: np.ndarray) -> np.ndarray:
-    """Nothing has to be hidden where there is no link: all pairs share the embeddings of the whole graph. (P,)"""
-    parts = torch.from_numpy(pairs).to(z.device).split(BATCH_EDGES)
-    return np.concatenate([_numpy(model.decode(z[part[:, 0]], z[part[:, 1]]).softmax(-1)[:, 1]) for part in parts])
+def _missing_probabilities(model: Model, graph: Graph, pairs: np.ndarray) -> np.ndarray:
+    """Nothing has to be hidden where there is no link: all pairs share the whole graph. (P,)"""
+    device = device_of(model)
+    parts = torch.from_numpy(pairs).to(device).split(BATCH_EDGES)
+    if offers(model, "embeddings") and offers(model, "decode"):
+        z = _link_embeddings(model, graph)
+        logits = (model.decode(z[part[:, 0]], z[part[:, 1]]) for part in parts)
+    else:
+        logits = (ask(model, whole_graph_batch(graph, device, part)) for part in parts)
+    return np.concatenate([_numpy(some.softmax(-1)[:, 1]) for some in logits])
 
 
 @torch.no_grad()
-def _hidden_probabilities(model, graph: Graph, pairs: np.ndarray) -> np.ndarray:
+def _hidden_probabilities(model: Model, graph: Graph, pairs: np.ndarray) -> np.ndarray:
     """Each link has computation graphs of its own, without itself: (P,)."""
-    device, config, found = next(model.parameters()).device, ExplainConfig(), [np.empty(0)]
+    device, config, found = device_of(model), ExplainConfig(), [np.empty(0)]
     links = [Link(*pair) for pair in pairs.tolist()]
     settings = {"max_edges": config.max_edges, "seed": config.seed, "budget": BATCH_EDGES}
-    for _, computation in computations(graph, links, model.num_layers, **settings):
+    for _, computation in computations(graph, links, model.hops, **settings):
         found.append(_numpy(run(model, computation.to(device), "link").softmax(-1)[:, 1]))
     return np.concatenate(found)
 

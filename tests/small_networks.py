@@ -6,7 +6,7 @@ from explainer_core.computation.batches import computation_of
 from explainer_core.computation.forward import run
 from explainer_core.config import ExplainConfig
 from explainer_core.graph import Graph, GraphSet, undirected
-from explainer_core.methods.objective import Problem
+from explainer_core.methods.objective import Objective
 from explainer_core.models import GNN, ModelSpec
 from explainer_core.targets import Link, Node, WholeGraph
 
@@ -65,7 +65,7 @@ def counting_network(num_layers=2, strength=1.0):
     return model
 
 
-def problem_of(model, data, targets, config=None, target_class=None):
+def objective_of(model, data, targets, config=None, target_class=None):
     """What a method is handed for these targets; the classes asked about are the predicted ones unless given."""
     config = ExplainConfig() if config is None else config
     task = model.spec.task
@@ -78,7 +78,7 @@ def problem_of(model, data, targets, config=None, target_class=None):
         with torch.no_grad():
             node_class = model(data.x, data.edge_index, edge_type=data.edge_types).argmax(-1)[computation.node_ids]
     goal = torch.nn.functional.one_hot(asked, logits.shape[1]).float()
-    return Problem(model, computation, config, task, data.x, goal, node_class)
+    return Objective(model, computation, config, task, data.x, goal, node_class)
 
 
 def case(task, kind="gcn", *, typed=False):

@@ -21,7 +21,7 @@ CACHED_SIZE = 5_000_000  # edges and feature values of all of them
 def computations(
     data: Graph | GraphSet,
     targets: Sequence[Target],
-    num_layers: int,
+    hops: int | None,
     *,
     max_edges: int,
     seed: int = 0,
@@ -31,7 +31,7 @@ def computations(
     done, size, shrunk = 0, 8, False
     while done < len(targets):
         piece = targets[done : done + size]
-        computation = computation_of(data, piece, num_layers, max_edges=max_edges, seed=seed)
+        computation = computation_of(data, piece, hops, max_edges=max_edges, seed=seed)
         fitting = budget * len(piece) // max(computation.num_edges, 1)
         if computation.num_edges > 2 * budget and len(piece) > 1:
             size, shrunk = max(1, len(piece) // 2), True
@@ -43,7 +43,7 @@ def computations(
 
 
 def computation_of(
-    data: Graph | GraphSet, targets: Sequence[Target], num_layers: int, *, max_edges: int, seed: int = 0
+    data: Graph | GraphSet, targets: Sequence[Target], hops: int | None, *, max_edges: int, seed: int = 0
 ) -> Computation:
     """The computation graphs of some targets of one kind. That of a single target is cut once, however often it is asked for."""
     if len(targets) > 1:
@@ -57,8 +57,8 @@ def _cut(data: Graph | GraphSet, targets: Sequence[Target], num_layers: int, max
     if isinstance(targets[0], Link):
         pairs = torch.tensor([(target.source, target.head) for target in targets])  # (T, 2)
         hidden = pairs.repeat_interleave(2, 0)  # (2 T, 2): the asked link itself is never shown
-        return neighborhoods(data, pairs.flatten(), num_layers, max_edges, seed, hidden)
-    return neighborhoods(data, torch.tensor([target.node for target in targets]), num_layers, max_edges, seed)
+        return neighborhoods(data, pairs.flatten(), hops, max_edges, seed, hidden)
+    return neighborhoods(data, torch.tensor([target.node for target in targets]), hops, max_edges, seed)
 
 
 _caches: "weakref.WeakKeyDictionary[Graph | GraphSet, ComputationCache]" = weakref.WeakKeyDictionary()

@@ -10,9 +10,9 @@ from torch import Tensor
 class Computation:
     """Computation graphs side by side as one disjoint union; each is called an instance.
 
-    A node target is one instance, a whole graph is one, a link is two: first the source's, then the head's.
+    A node target is one instance, a whole graph is one, a link is two: first the one end's, then the other's.
     Nodes are sorted by hop, so the first ones are the targets, in order; edges are sorted by the hop of their
-    head. Each layer then needs only a prefix of both: `prefixes`, one (nodes, edges) for each layer.
+    target. Each layer then needs only a prefix of both: `prefixes`, one (nodes, edges) for each layer.
     """
 
     x: Tensor  # (n, F)
@@ -93,17 +93,17 @@ def _repeated_links(computation: Computation, times: int) -> Computation:
 
     # the first nodes are the ends, in the order of the instances: they are renumbered along
     ends = spread.num_instances
-    new_place = torch.arange(spread.num_nodes, device=spread.x.device)
-    new_place[:ends] = paired(new_place[:ends])
-    old_place = new_place.argsort()
+    new_position = torch.arange(spread.num_nodes, device=spread.x.device)
+    new_position[:ends] = paired(new_position[:ends])
+    old_position = new_position.argsort()
     return replace(
         spread,
-        x=spread.x[old_place],
-        edge_index=new_place[spread.edge_index],
-        node_ids=spread.node_ids[old_place],
-        node_instance=paired(spread.node_instance)[old_place],
+        x=spread.x[old_position],
+        edge_index=new_position[spread.edge_index],
+        node_ids=spread.node_ids[old_position],
+        node_instance=paired(spread.node_instance)[old_position],
         edge_instance=paired(spread.edge_instance),
-        degree=spread.degree[old_place],
-        hop=spread.hop[old_place],
+        degree=spread.degree[old_position],
+        hop=spread.hop[old_position],
         sampled=spread.sampled[paired(torch.arange(ends, device=spread.x.device)).argsort()],
     )

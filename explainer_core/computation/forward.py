@@ -1,30 +1,43 @@
-"""A model run on computation graphs: one row of logits for each prediction."""
+"""Computation graphs and whole graphs as a network is asked about them: one row of logits for each prediction."""
 
-from collections.abc import Sequence
-
+import torch
 from torch import Tensor
 
 from explainer_core.computation.computation_graph import Computation
-from explainer_core.models.csr import Routes
+from explainer_core.graph import Graph
+from explainer_core.models.protocol import Model, PredictionBatch, ask
+
+
+def prediction_batch(computation: Computation, task: str) -> PredictionBatch:
+    """The computation graphs as a batch: the first nodes are the targets, two of them for each link."""
+    c = computation
+    shared = {"task": task, "x": c.x, "edge_index": c.edge_index, "edge_types": c.edge_types}
+    if task == "graph":
+        return PredictionBatch(**shared, num_predictions=c.num_instances, graph_of=c.node_instance)
+    targets = torch.arange(c.num_instances, device=c.x.device)
+    if task == "link":
+        targets = targets.view(-1, 2)
+    return PredictionBatch(
+        **shared, num_predictions=len(targets), targets=targets, degree=c.degree, prefixes=c.prefixes
+    )
+
+
+def whole_graph_batch(graph: Graph, device: torch.device, pairs: Tensor | None = None) -> PredictionBatch:
+    """All nodes of a graph, or the pairs given, (P, 2), as predictions that share it: nothing is cut."""
+    types = None if graph.edge_types is None else graph.edge_types.to(device)
+    targets = torch.arange(graph.num_nodes, device=device) if pairs is None else pairs.to(device)
+    return PredictionBatch(
+        task="node" if pairs is None else "link",
+        x=graph.x.to(device),
+        edge_index=graph.edge_index.to(device),
+        num_predictions=len(targets),
+        targets=targets,
+        edge_types=types,
+    )
 
 
 def run(
-    model,
-    computation: Computation,
-    task: str,
-    edge_weight: Tensor | None = None,
-    x: Tensor | None = None,
-    routes: Sequence[Routes] | None = None,
-    node_weight: Tensor | None = None,
+    model: Model, computation: Computation, task: str, edge_weight: Tensor | None = None, x: Tensor | None = None
 ) -> Tensor:
     """Logits of a model on computation graphs: (P, C)."""
-    c = computation
-    x = c.x if x is None else x
-    if task == "graph":
-        graphs = {"graph_of": c.node_instance, "num_graphs": c.num_instances, "node_weight": node_weight}
-        return model(x, c.edge_index, edge_weight, edge_type=c.edge_types, routes=routes, **graphs)
-    settings = {"edge_type": c.edge_types, "degree": c.degree, "prefixes": c.prefixes, "routes": routes}
-    if task == "link":
-        z = model.embed(x, c.edge_index, edge_weight, **settings)
-        return model.decode(z[0::2], z[1::2])
-    return model(x, c.edge_index, edge_weight, **settings)
+    return ask(model, prediction_batch(computation, task), edge_weight, x)

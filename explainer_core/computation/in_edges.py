@@ -30,7 +30,7 @@ class InEdges:
 
     @classmethod
     def build(cls, edge_index: Tensor, num_nodes: int) -> "InEdges":
-        heads = edge_index[1]
-        counts = torch.bincount(heads, minlength=num_nodes)
+        targets = edge_index[1]
+        counts = torch.bincount(targets, minlength=num_nodes)
         start = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-        return cls(start, heads.argsort(stable=True))
+        return cls(start, targets.argsort(stable=True))

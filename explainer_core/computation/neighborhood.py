@@ -18,7 +18,7 @@ class _Growth:
         self.nodes, self.instances = [roots], [torch.arange(len(roots))]
         self.edges: list[Tensor] = []
         self.edge_instances: list[Tensor] = []
-        self.heads: list[Tensor] = []
+        self.targets: list[Tensor] = []
         self.seen = self._key(self.instances[0], roots)  # sorted: instances rise
         self.used = torch.zeros(len(roots), dtype=torch.int64)
         self.sampled = torch.zeros(len(roots), dtype=torch.bool)
@@ -40,13 +40,22 @@ class _Growth:
         self.used += torch.bincount(instance, minlength=len(self.used))
         self.edges.append(edges)
         self.edge_instances.append(instance)
-        self.heads.append(first + owner)
+        self.targets.append(first + owner)
         found = self._key(instance, self.graph.edge_index[0, edges]).unique()
         known = self.seen[torch.searchsorted(self.seen, found).clamp(max=len(self.seen) - 1)] == found
         new = found[~known]
         self.seen = torch.cat([self.seen, new]).sort().values
         self.nodes.append(new % self.graph.num_nodes)
         self.instances.append(new // self.graph.num_nodes)
+
+    def take_in_the_rest(self) -> None:
+        """Every node from which no path leads to the root, as one hop more: a network may look at it all the same."""
+        everyone = torch.arange(len(self.used) * self.graph.num_nodes)
+        rest = everyone[~torch.isin(everyone, self.seen)]
+        self.seen = everyone
+        self.nodes.append(rest % self.graph.num_nodes)
+        self.instances.append(rest // self.graph.num_nodes)
+        self.grow()
 
     def _shown(self, edges: Tensor, instance: Tensor) -> Tensor:
         """False for the link that is asked for, in either direction."""
@@ -74,14 +83,18 @@ class _Growth:
 
 
 def neighborhoods(
-    graph: Graph, roots: Tensor, num_layers: int, max_edges: int, seed: int, hidden: Tensor | None = None
+    graph: Graph, roots: Tensor, hops: int | None, max_edges: int, seed: int, hidden: Tensor | None = None
 ) -> Computation:
-    """The L-hop neighbourhoods of the roots, in time proportional to their own size."""
+    """The neighbourhoods of the roots, so many hops wide, in time proportional to their own size; None: the whole graph."""
     growth = _Growth(graph, roots, max_edges, seed, hidden)
     sizes = [(len(roots), 0)]
-    for _ in range(num_layers):
+    while hops is None or len(sizes) <= hops:
+        if hops is None and not len(growth.nodes[-1]):
+            break
         growth.grow()
         sizes.append((sizes[-1][0] + len(growth.nodes[-1]), sizes[-1][1] + len(growth.edges[-1])))
+    if hops is None:
+        growth.take_in_the_rest()
     nodes, instances = torch.cat(growth.nodes), torch.cat(growth.instances)
     edges, edge_instances = torch.cat(growth.edges), torch.cat(growth.edge_instances)
     keys, order = growth._key(instances, nodes).sort()
@@ -89,7 +102,7 @@ def neighborhoods(
     hop_sizes = torch.tensor([len(part) for part in growth.nodes])
     return Computation(
         x=graph.x[nodes],
-        edge_index=torch.stack([source, torch.cat(growth.heads)]),
+        edge_index=torch.stack([source, torch.cat(growth.targets)]),
         node_ids=nodes,
         edge_ids=edges,
         node_instance=instances,
@@ -98,9 +111,9 @@ def neighborhoods(
         degree=_degrees(growth, nodes, instances),
         edge_types=None if graph.edge_types is None else graph.edge_types[edges],
         # layer l of L computes the nodes within L - l hops, from the edges into them
-        prefixes=tuple(
-            (sizes[num_layers - layer][0], sizes[num_layers - layer + 1][1]) for layer in range(1, num_layers + 1)
-        ),
+        prefixes=None
+        if hops is None
+        else tuple((sizes[hops - layer][0], sizes[hops - layer + 1][1]) for layer in range(1, hops + 1)),
         hop=torch.repeat_interleave(torch.arange(len(hop_sizes)), hop_sizes),
         sampled=growth.sampled,
     )
@@ -118,8 +131,8 @@ def _degrees(growth: _Growth, nodes: Tensor, instances: Tensor) -> Tensor:
     return degree
 
 
-def _joined(growth: _Growth, sources: Tensor, heads: Tensor) -> Tensor:
-    """How many edges run from each source to its head: (len(sources),)."""
-    positions, owner = ranges(growth.index.start, heads)
+def _joined(growth: _Growth, sources: Tensor, targets: Tensor) -> Tensor:
+    """How many edges run from each source to its target: (len(sources),)."""
+    positions, owner = ranges(growth.index.start, targets)
     hit = growth.graph.edge_index[0, growth.index.edges[positions]] == sources[owner]
-    return torch.bincount(owner[hit], minlength=len(heads))
+    return torch.bincount(owner[hit], minlength=len(targets))

@@ -9,15 +9,16 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from explainer_core.computation.batches import computation_of
 from explainer_core.computation.computation_graph import Computation, repeated_computation
+from explainer_core.computation.forward import prediction_batch
 from explainer_core.computation.in_edges import InEdges
 from explainer_core.explanation.parts import Changed, Parts, Piece
 from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.models.delta import Baseline, Changes, has_delta
+from explainer_core.models.protocol import Delta, Model, PredictionBatch, device_of, offers
 from explainer_core.targets import TASKS
 
 BATCH_EDGES = 100_000  # edges, and as many nodes, that are judged in one pass
@@ -26,13 +27,12 @@ BATCH_EDGES = 100_000  # edges, and as many nodes, that are judged in one pass
 class Subject:
     """One explanation's computation graph, from which parts are cut."""
 
-    def __init__(self, model: nn.Module, data: Graph | GraphSet, explanation: Explanation):
+    def __init__(self, model: Model, data: Graph | GraphSet, explanation: Explanation):
         self.model, self.data, self.explanation = model, data, explanation
         self.task = TASKS[type(explanation.target)]
-        spec = model.spec
-        # elsewhere a silent edge is felt: by a softmax over neighbours, or a count of them
         self.joins = not (self.task == "link" and explanation.sampled)  # each end may have a sample of its own
-        self.local = self.joins and spec.kind != "rgcn" and not (spec.kind == "gat" and spec.normalize)
+        # elsewhere a silent edge may be felt, and a part has to stay in its place
+        self.local = self.joins and getattr(model, "silent_is_absent", False)
 
     def alone(self, rows: np.ndarray) -> Iterator[Piece]:
         if self.task == "graph":
@@ -44,7 +44,7 @@ class Subject:
     def without(self, rows: np.ndarray) -> Iterator[Piece]:
         if self.task == "graph":
             return self._own_graphs(~rows, self.isolated)
-        return self._changed(rows) if self.joins and has_delta(self.model) else self._in_place(~rows)
+        return self._changed(rows) if self.joins and offers(self.model, "delta") else self._in_place(~rows)
 
     @cached_property
     def names(self) -> np.ndarray:
@@ -53,7 +53,7 @@ class Subject:
 
     @cached_property
     def ends(self) -> np.ndarray:
-        """The directed edges, each once, as places in `names`: (2, e)."""
+        """The directed edges, each once, as positions in `names`: (2, e)."""
         return np.searchsorted(self.names, self.explanation.edge_index[:, self._first])
 
     @cached_property
@@ -126,68 +126,36 @@ class Subject:
         )
 
     @cached_property
-    def baseline(self) -> Baseline:
-        device = next(self.model.parameters()).device
-        arrays = (torch.from_numpy(array).to(device) for array in (self.ends, self.degree))
-        return Baseline.of(self.model, self.x.to(device), *arrays)
-
-    @cached_property
-    def in_time(self) -> np.ndarray:
-        """How many layers a change of each node may take to be felt at the target; below zero: it never is. (n,)"""
-        hop = np.full(len(self.names), self.model.num_layers)
+    def delta(self) -> Delta:
+        """The whole computation graph, each node once, from which single edges fall silent."""
+        device = device_of(self.model)
+        hop = np.full(len(self.names), self.model.hops)
         np.minimum.at(hop, np.searchsorted(self.names, self.explanation.nodes), self.explanation.hop)
-        return self.model.num_layers - 1 - hop
-
-    @cached_property
-    def by_head(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The senders of the edges sorted by receiver, where each receiver's begin, and the receivers."""
-        order = np.argsort(self.ends[1], kind="stable")
-        heads, start = np.unique(self.ends[1][order], return_index=True)
-        return self.ends[0][order], start, heads
+        at = torch.from_numpy(np.searchsorted(self.names, self.explanation.roots)).to(device)
+        batch = PredictionBatch(
+            task=self.task,
+            x=self.x.to(device),
+            edge_index=torch.from_numpy(self.ends).to(device),
+            num_predictions=1,
+            targets=at[None] if self.task == "link" else at,
+            degree=torch.from_numpy(self.degree).to(device),
+        )
+        return self.model.delta(batch, hop)
 
     def _changed(self, rows: np.ndarray) -> Iterator[Piece]:
-        """What is left without each row, as the nodes that change and the edges among them."""
+        """What is left without each row, as what changes in the computation graph."""
         at_once = max(1, BATCH_EDGES // max(1, self.ends.shape[1]))
         return (self._some_changed(rows[i : i + at_once]) for i in range(0, len(rows), at_once))
 
     def _some_changed(self, rows: np.ndarray) -> Piece:
-        silent = rows[:, self.pair_of]  # (rows, e)
-        changing = self._changing(silent)  # (rows, n)
-        changing[:, np.searchsorted(self.names, self.explanation.roots)] = True
-        part, node = changing.nonzero()
-        number = np.full(changing.shape, -1)
-        number[part, node] = np.arange(len(part))
-        row, edge = (silent & changing[:, self.ends[1]]).nonzero()
-        from_silent = np.stack([self.ends[0][edge], number[row, self.ends[1][edge]]])
-        row, edge = (~silent & changing[:, self.ends[0]] & changing[:, self.ends[1]]).nonzero()
-        kept = np.stack([number[row, end[edge]] for end in self.ends])
-        device = self.baseline.degree.device
-        changes = Changes(*(torch.from_numpy(array).to(device) for array in (node, kept, from_silent)))
-        at = np.searchsorted(self.names, self.explanation.roots)
-        targets = torch.from_numpy(number[:, at[0]] if len(at) == 1 else number[:, at]).to(device)
-        size = np.empty((2, len(edge) + from_silent.shape[1]), dtype=bool)  # only its size is looked at
-        ready = Changed(self.model, self.baseline, changes, targets)
-        return Piece(self.x, size, np.empty(0), len(rows), None, in_place=ready)
-
-    def _changing(self, silent: np.ndarray) -> np.ndarray:
-        """Which nodes change early enough to be felt at the target: (rows, n)."""
-        senders, start, heads = self.by_head
-        first = np.zeros((len(silent), len(self.names)), dtype=bool)
-        row, edge = silent.nonzero()
-        first[row, self.ends[1][edge]] = True
-        reached, found = first, first & (self.in_time >= 0)
-        for step in range(1, self.model.num_layers):
-            spread = np.logical_or.reduceat(reached[:, senders], start, axis=1)  # (rows, heads)
-            reached = reached.copy()
-            reached[:, heads] |= spread
-            found = found | (reached & (self.in_time >= step))
-        return found
+        ready = Changed(self.delta, rows[:, self.pair_of])
+        return Piece(self.x, self.ends, np.empty(0), len(rows), None, in_place=ready)
 
     @cached_property
     def computation(self) -> Computation:
         config, target = self.explanation.config, self.explanation.target
-        cut = computation_of(self.data, [target], self.model.num_layers, max_edges=config.max_edges, seed=config.seed)
-        return cut.to(next(self.model.parameters()).device)
+        cut = computation_of(self.data, [target], self.model.hops, max_edges=config.max_edges, seed=config.seed)
+        return cut.to(device_of(self.model))
 
     def _in_place(self, rows: np.ndarray) -> Iterator[Piece]:
         """Each row with all edges of the computation graph in their place, those it does not keep silent."""
@@ -200,18 +168,7 @@ class Subject:
         weight = torch.empty(c.num_edges, times, device=c.x.device)
         weight[order] = torch.from_numpy(rows[:, self.explanation.pair_numbers].T.astype(np.float32)).to(c.x.device)
         many = repeated_computation(c, self.task, times)
-        ends = torch.arange(many.num_instances, device=c.x.device)
-        parts = Parts(
-            model=self.model,
-            x=many.x,
-            edge_index=many.edge_index,
-            part=many.node_instance // (2 if self.task == "link" else 1),
-            count=times,
-            targets=ends.view(-1, 2) if self.task == "link" else ends,
-            degree=many.degree,
-            edge_types=many.edge_types,
-            edge_weight=weight.flatten(),
-            prefixes=many.prefixes,
-        )
+        part = many.node_instance // (2 if self.task == "link" else 1)
+        parts = Parts(self.model, prediction_batch(many, self.task), part, weight.flatten())
         size = np.empty((2, many.num_edges), dtype=bool)  # only its size is looked at
         return Piece(many.x, size, np.empty(0), times, None, in_place=parts)

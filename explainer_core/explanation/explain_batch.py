@@ -1,4 +1,4 @@
-"""Targets that are explained together: their problem, and what a method finds made into explanations."""
+"""Targets that are explained together: their objective, and what a method finds made into explanations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,24 +8,25 @@ import torch
 from torch import Tensor, nn
 
 from explainer_core.computation.computation_graph import Computation
-from explainer_core.computation.forward import run
+from explainer_core.computation.forward import run, whole_graph_batch
 from explainer_core.explanation.features import with_features
 from explainer_core.explanation.judging import Judge
 from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.verifying import verified, with_verdicts
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods.method import Method
-from explainer_core.methods.objective import Problem, Weights
+from explainer_core.methods.objective import Objective, Weights
+from explainer_core.models.protocol import Model, ask, device_of
 from explainer_core.targets import TASKS, Target, WholeGraph
 
 TOGETHER = 50  # explanations whose subgraphs are searched for side by side: each keeps thousands of parts in memory
 
 
 @dataclass(frozen=True)
-class Case:
-    """Some targets that are explained together: their problem, and what the model says of them."""
+class ExplainBatch:
+    """Some targets that are explained together: their objective, and what the model says of them."""
 
-    problem: Problem
+    objective: Objective
     data: Graph | GraphSet
     targets: Sequence[Target]
     method: Method
@@ -33,8 +34,10 @@ class Case:
     explained: list[int | None]
 
     @classmethod
-    def make(cls, model, data, targets, computation: Computation, config, method: Method, target_class) -> "Case":
-        device = next(model.parameters()).device
+    def make(
+        cls, model, data, targets, computation: Computation, config, method: Method, target_class
+    ) -> "ExplainBatch":
+        device = device_of(model)
         computation = computation.to(device)
         task = TASKS[type(targets[0])]
         with torch.no_grad():
@@ -54,12 +57,12 @@ class Case:
         }
         if isinstance(targets[0], WholeGraph) and isinstance(data, GraphSet):
             known["graph_numbers"] = torch.tensor([target.index for target in targets], device=device)
-        problem = Problem(model, computation, config, task, values, goal, node_class, **known)
-        return cls(problem, data, targets, method, probabilities, explained)
+        objective = Objective(model, computation, config, task, values, goal, node_class, **known)
+        return cls(objective, data, targets, method, probabilities, explained)
 
     def in_order(self, edge: Tensor, seeds: int) -> np.ndarray:
         """The mask of a single target, averaged over its seeds, in the order its explanation lists the edges."""
-        order = self.problem.computation.edge_instance.argsort(stable=True)
+        order = self.objective.computation.edge_instance.argsort(stable=True)
         return _numpy(edge.view(-1, seeds).mean(1)[order]).astype(float)
 
     def frames(self, snapshots: list[tuple[int, Tensor]], until: int, seeds: int) -> tuple[tuple[int, np.ndarray], ...]:
@@ -76,7 +79,7 @@ class Case:
         return done
 
     def _checked(self, found: list[Explanation], proposals: list[dict[str, np.ndarray]]) -> list[Explanation]:
-        judge = Judge(self.problem.model, self.data, found)
+        judge = Judge(self.objective.model, self.data, found)
         if self.method.verifies:
             found = verified(judge, found, proposals, self.method.steady)
         found = with_verdicts(judge, found)
@@ -85,8 +88,8 @@ class Case:
     def _proposals(self, found: list[Explanation]) -> list[dict[str, np.ndarray]]:
         """What each proposal says of every undirected pair, for each target by name."""
         columns = {"mask" if self.method.mask else self.method.name: [explanation.edge_weight for explanation in found]}
-        for name, edge in self.method.propose(self.problem).items():
-            of = _Columns.of(self.problem, Weights(edge), 1)
+        for name, edge in self.method.propose(self.objective).items():
+            of = _Columns.of(self.objective, Weights(edge), 1)
             columns[name] = [of.of_target(i)["edge_weight"] for i in range(len(found))]
         return [
             {name: explanation.undirected(column[i])[1] for name, column in columns.items()}
@@ -95,7 +98,7 @@ class Case:
 
     def explanations(self, weights: Weights, seeds: int, history=None, snapshots=()) -> list[Explanation]:
         """One Explanation for each target, the seeds averaged."""
-        columns = _Columns.of(self.problem, weights, seeds)
+        columns = _Columns.of(self.objective, weights, seeds)
         masked = self._masked_probabilities(weights, seeds) if self.method.mask else None
         steps = [0] * len(self.targets) if weights.steps is None else weights.steps.view(-1, seeds).amax(1).tolist()
         found = []
@@ -104,7 +107,7 @@ class Case:
                 Explanation(
                     target=target,
                     method=self.method.name,
-                    config=self.problem.config,
+                    config=self.objective.config,
                     explained_class=self.explained[i],
                     predicted_class=int(self.probabilities[i].argmax()),
                     probabilities=tuple(self.probabilities[i].tolist()),
@@ -120,12 +123,12 @@ class Case:
     @torch.no_grad()
     def _masked_probabilities(self, weights: Weights, seeds: int) -> Tensor:
         """What the model says with the soft masks on, the seeds averaged; hidden features at their mean: (P, C)."""
-        problem = self.problem.repeated(seeds)
+        objective = self.objective.repeated(seeds)
         if weights.feature is None:
-            return _seed_means(problem.logits(weights.edge, masked=True), seeds)
-        c = problem.computation
+            return _seed_means(objective.logits(weights.edge, masked=True), seeds)
+        c = objective.computation
         gate = weights.feature[c.node_instance] if weights.node_feature is None else weights.node_feature
-        return _seed_means(problem.logits(weights.edge, torch.lerp(problem.emptied, c.x, gate), masked=True), seeds)
+        return _seed_means(objective.logits(weights.edge, torch.lerp(objective.emptied, c.x, gate), masked=True), seeds)
 
 
 def _seed_means(logits: Tensor, seeds: int) -> Tensor:
@@ -147,8 +150,8 @@ class _Columns:
     sampled: np.ndarray  # (T,)
 
     @classmethod
-    def of(cls, problem: Problem, weights: Weights, seeds: int) -> "_Columns":
-        c, parts = problem.computation, 2 if problem.task == "link" else 1
+    def of(cls, objective: Objective, weights: Weights, seeds: int) -> "_Columns":
+        c, parts = objective.computation, 2 if objective.task == "link" else 1
         num_targets = c.num_instances // parts
         edges, nodes = c.edge_instance.argsort(stable=True), c.node_instance.argsort(stable=True)
         feature = weights.feature
@@ -202,11 +205,10 @@ def _goal(probabilities: Tensor, target_class: int | str) -> tuple[Tensor, list[
 
 
 @torch.no_grad()
-def _node_classes(model, data: Graph, computation: Computation) -> Tensor:
+def _node_classes(model: Model, data: Graph, computation: Computation) -> Tensor:
     """The predicted class of every node of the computation graphs: (n,)."""
     device = computation.x.device
-    types = None if data.edge_types is None else data.edge_types.to(device)
-    return model(data.x.to(device), data.edge_index.to(device), edge_type=types).argmax(-1)[computation.node_ids]
+    return ask(model, whole_graph_batch(data, device)).argmax(-1)[computation.node_ids]
 
 
 def _starts(owner: Tensor, count: int) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Which features a prediction rests on, once its subgraph is known.
 
-A mask over the features is learnt on G_S, the edges fixed. What is shown is ranked by what the model says: feature after
+A mask over the features is optimised on G_S, the edges fixed. What is shown is ranked by what the model says: feature after
 feature is hidden on G_S, filled with its mean over all nodes, each time the one whose loss lowers the class most. Only
 features that occur in G_S, and those the mask keeps most, are tried: an absent feature can matter by being absent.
 """
@@ -32,12 +32,12 @@ def with_features(judge: Judge, data: Graph | GraphSet, explanations: Sequence[E
         return list(explanations)
     rows = [edge_rows(e, [e.subgraph().edges])[0] for e in explanations]
     labels = torch.tensor([explained_class(e) for e in explanations])
-    learnt, done = [], 0
+    optimised, done = [], 0
     for parts in judge.parts(rows):
         asked = labels[done : done + parts.count].to(parts.x.device)
-        learnt.append(_learnt(parts, asked, data, explanations[0].config).cpu())
+        optimised.append(_optimised(parts, asked, data, explanations[0].config).cpu())
         done += parts.count
-    masks = torch.cat(learnt).numpy().astype(float)  # (T, F)
+    masks = torch.cat(optimised).numpy().astype(float)  # (T, F)
     found = []
     for i, explanation in enumerate(explanations):
         absent = _absent(explanation, data)
@@ -55,13 +55,13 @@ def _worth_trying(mask: np.ndarray, absent: np.ndarray) -> np.ndarray:
     return np.concatenate([present, missing])
 
 
-def _learnt(parts: Parts, labels: Tensor, data: Graph | GraphSet, config: ExplainConfig) -> Tensor:
-    """The feature mask of each part, learnt as in the paper with the edges fixed: (parts, F)."""
+def _optimised(parts: Parts, labels: Tensor, data: Graph | GraphSet, config: ExplainConfig) -> Tensor:
+    """The feature mask of each part, optimised as in the paper with the edges fixed: (parts, F)."""
     values = data.features_on(parts.x.device)
     zero = config.feature_fill == "zero" or (config.feature_fill == "auto" and data.features_are_types)
     logits = torch.zeros(parts.count, values.shape[1], device=values.device)
     adam = Adam(logits, RATE)
-    # a node's place in its own part: what is filled in does not depend on the company
+    # a node's position in its own part: what is filled in does not depend on the company
     nodes = torch.arange(len(parts.part), device=values.device) - torch.searchsorted(parts.part, parts.part)
     for step in range(STEPS):
         gate = logits.sigmoid().requires_grad_()

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from explainer_core.explanation import cutting
 from explainer_core.explanation.cutting import Subject
 from explainer_core.explanation.parts import Parts, Piece, joined
 from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.models.delta import has_delta
-from explainer_core.models.frozen import still
+from explainer_core.models.frozen import frozen_eval_copy
+from explainer_core.models.protocol import Model, offers
 
 WIDE = 32  # feature values that cost as much as an edge
 CHANGING = 6  # of so many edges one is looked at again, where only what changes is worked out anew
@@ -30,8 +30,8 @@ class Judge:
     A part is a row of booleans over an explanation's undirected pairs.
     """
 
-    def __init__(self, model: nn.Module, data: Graph | GraphSet, explanations: Sequence[Explanation]):
-        self.model = still(model)
+    def __init__(self, model: Model, data: Graph | GraphSet, explanations: Sequence[Explanation]):
+        self.model = frozen_eval_copy(model)
         self.subjects = [Subject(self.model, data, explanation) for explanation in explanations]
 
     def alone(self, asked: Sequence[tuple[int, np.ndarray]]) -> list[np.ndarray]:
@@ -58,7 +58,7 @@ class Judge:
         """About how many edges the model looks at to say what is left of an explanation's graph without a part."""
         subject = self.subjects[i]
         edges, values = subject.ends.shape[1], subject.x.numel() // WIDE
-        return edges // CHANGING if subject.task != "graph" and has_delta(self.model) else max(edges, values)
+        return edges // CHANGING if subject.task != "graph" and offers(self.model, "delta") else max(edges, values)
 
     def parts(self, rows: Sequence[np.ndarray]) -> list[Parts]:
         """One part of each explanation, ready to be run with other features, in as few batches as can be."""
@@ -72,10 +72,10 @@ class Judge:
 
 def edge_rows(explanation: Explanation, edges: Sequence[Sequence[tuple[int, int]]]) -> np.ndarray:
     """Sets of edges as rows of booleans over the explanation's undirected pairs: (sets, u)."""
-    place = explanation.pair_places
-    rows = np.zeros((len(edges), len(place)), dtype=bool)
+    position = explanation.pair_positions
+    rows = np.zeros((len(edges), len(position)), dtype=bool)
     for row, some in zip(rows, edges, strict=True):
-        row[[place[tuple(edge)] for edge in some]] = True
+        row[[position[tuple(edge)] for edge in some]] = True
     return rows
 
 

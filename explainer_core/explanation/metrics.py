@@ -6,12 +6,12 @@ from itertools import combinations
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
-from torch import nn
 
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.judging import Judge, edge_rows
 from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
+from explainer_core.models.protocol import Model
 from explainer_core.targets import Node, WholeGraph
 
 # What counts as right, and how it is added up:
@@ -113,7 +113,7 @@ def graph_of(data: Graph | GraphSet, explanation: Explanation) -> Graph:
 
 
 def faithfulness(
-    model: nn.Module,
+    model: Model,
     data: Graph | GraphSet,
     explanations: Sequence[Explanation],
     subgraphs: Sequence[Subgraph] | None = None,

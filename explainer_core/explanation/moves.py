@@ -125,8 +125,8 @@ class Moves:
         return np.concatenate([near[: NEWCOMERS - elsewhere], far[:elsewhere]])
 
     def _foremost(self, some: np.ndarray) -> np.ndarray:
-        places = np.flatnonzero(some)
-        return places[np.argsort(self.rank[places], kind="stable")]
+        open_edges = np.flatnonzero(some)
+        return open_edges[np.argsort(self.rank[open_edges], kind="stable")]
 
     def additions(self, row: np.ndarray) -> np.ndarray:
         """One edge more, two that follow each other, or a whole ring."""

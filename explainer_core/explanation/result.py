@@ -97,7 +97,7 @@ class Explanation:
     def _kept_first(self, scores: np.ndarray) -> np.ndarray:
         """The same scores handed out anew: the largest to G_S, the others to the other pairs as they stood."""
         kept = np.zeros(len(scores), dtype=bool)
-        kept[[self.pair_places[edge] for edge in self.subgraph().edges]] = True
+        kept[[self.pair_positions[edge] for edge in self.subgraph().edges]] = True
         falling = np.argsort(-scores, kind="stable")
         handed_out = np.empty_like(scores)
         handed_out[np.concatenate([falling[kept[falling]], falling[~kept[falling]]])] = scores[falling]
@@ -125,7 +125,7 @@ class Explanation:
         return self._numbered_pairs[1]
 
     @cached_property
-    def pair_places(self) -> dict[tuple[int, int], int]:
+    def pair_positions(self) -> dict[tuple[int, int], int]:
         """The number of each pair."""
         return {pair: i for i, pair in enumerate(map(tuple, self.pairs.tolist()))}
 

@@ -9,13 +9,13 @@ them in one batch, until no size gets better.
 
 from bisect import insort
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from explainer_core.explanation.extraction import nested_order
 from explainer_core.explanation.moves import SMALL, Moves
 from explainer_core.explanation.result import Explanation
+from explainer_core.explanation.search_state import Answer, Asked, Part, Question, considered_pairs
 from explainer_core.explanation.verdict import Judged
 
 LARGEST = 30  # sizes up to here are searched, and "auto" chooses among them
@@ -32,44 +32,6 @@ PIECE = 0.03  # by so much a part of a whole graph must be better for each piece
 PLATEAU = 0.998  # of the best score: larger sizes than the first that reaches it are searched less, or not
 ASKED_FOR = 10  # edges; up to here they are searched at all, because people choose them
 QUESTION_EDGES = 60_000  # in one round, edges of graphs that the model is asked about without a part
-
-
-@dataclass(frozen=True)
-class Question:
-    """Parts the model is asked about, as rows of booleans over the explanation's pairs."""
-
-    alone: np.ndarray  # (a, u)
-    without: np.ndarray  # (b, u)
-
-
-@dataclass(frozen=True)
-class Answer:
-    alone: np.ndarray  # (a, C)
-    without: np.ndarray  # (b, C)
-
-
-@dataclass(eq=False)
-class _Part:
-    """A part among the considered edges, and what is known of it."""
-
-    row: np.ndarray  # (considered,) bool
-    size: int
-    origin: str
-    alone: float
-    keeps_class: bool
-    score: float  # sufficiency + necessity; the latter a guess until the model is asked
-    without: float | None = None
-    phase: int = 0  # of the search in which it was found
-    preference: tuple | None = None  # worked out when it is asked for
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is searched for: the class, its probability, and what alone counts as all of it."""
-
-    label: int
-    full: float
-    ceiling: float  # the whole probability, or one where the model predicts another class
 
 
 class Search:
@@ -94,22 +56,23 @@ class Search:
             for name, scores in proposals.items()
             for connected in ((True, False) if self.in_pieces else (self.connected,))
         ]
-        self.considered, num_steady = _considered(
+        self.considered, num_steady = considered_pairs(
             [order for name, order in orders if name in steady],
             [order for name, order in orders if name not in steady],
             len(explanation.pairs),
+            CONSIDERED,
         )
-        place = {pair: i for i, pair in enumerate(self.considered.tolist())}
-        self.orders = [(name, [place[p] for p in order if p in place]) for name, order in orders]
+        position = {pair: i for i, pair in enumerate(self.considered.tolist())}
+        self.orders = [(name, [position[p] for p in order if p in position]) for name, order in orders]
         self.hops = explanation.pair_hops[self.considered]
         roots = explanation.roots
         pairs = explanation.pairs[self.considered]
         self.moves = Moves(pairs, roots, connected=self.connected, in_pieces=self.in_pieces)
         self.num_steady = num_steady or len(pairs)  # the first of the considered edges, the same from every start
         self.phase, self.ranks = 0, []
-        self.known: dict[bytes, _Part] = {}
+        self.known: dict[bytes, Part] = {}
         self.expanded: set[bytes] = set()  # those whose neighbours were asked about
-        self.best: dict[int, list[_Part]] = {}  # by number of edges, the best first
+        self.best: dict[int, list[Part]] = {}  # by number of edges, the best first
         self.cost = max(1, cost)  # edges that a question about the rest of the graph comes to
 
     def run(self) -> Generator[Question, Answer, tuple[Judged, ...]]:
@@ -139,7 +102,7 @@ class Search:
             self.expanded |= {part.row.tobytes() for part in bases}
             yield from self._ask(*self._moves(bases))
 
-    def _grown_on(self, base: _Part) -> tuple[np.ndarray, list[str], np.ndarray]:
+    def _grown_on(self, base: Part) -> tuple[np.ndarray, list[str], np.ndarray]:
         """The smallest part that is nearly as good as any, with one edge more for every larger size: there is nothing to
         gain, but what is larger should not lose what the smaller has."""
         rows, row = [], base.row
@@ -207,7 +170,7 @@ class Search:
         scores = np.minimum(1.0, alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - guesses
         columns = rows, rows.sum(1).tolist(), fresh, alone.tolist(), keeps.tolist(), scores.tolist()
         parts = [
-            _Part(row, size, origins[i], *rest, phase=self.phase) for row, size, i, *rest in zip(*columns, strict=True)
+            Part(row, size, origins[i], *rest, phase=self.phase) for row, size, i, *rest in zip(*columns, strict=True)
         ]
         self.known |= {part.row.tobytes(): part for part in parts}
         contenders = self._contenders(parts)
@@ -216,7 +179,7 @@ class Search:
         for part, without in zip(contenders, answer.without[:, self.asked.label].tolist(), strict=True):
             self._judge(part, without)
 
-    def _judge(self, part: _Part, without: float) -> None:
+    def _judge(self, part: Part, without: float) -> None:
         part.without = without
         part.score = min(1.0, part.alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - without
         if self.in_pieces:
@@ -228,12 +191,12 @@ class Search:
         insort(ranked, part, key=lambda other: -other.score)  # of equals the one that was there first
         del ranked[REMEMBERED:]
 
-    def _contenders(self, parts: Sequence[_Part]) -> list[_Part]:
+    def _contenders(self, parts: Sequence[Part]) -> list[Part]:
         """Those that look best of each size, so that every size has its share of the questions that can be afforded."""
         affordable = max(1, QUESTION_EDGES // self.cost)
         if len(parts) <= affordable:
             return list(parts)
-        by_size: dict[int, list[_Part]] = {}
+        by_size: dict[int, list[Part]] = {}
         for part in sorted(parts, key=lambda part: -part.score):
             by_size.setdefault(part.size, []).append(part)
         each = max(1, affordable // len(by_size))
@@ -246,7 +209,7 @@ class Search:
 
     # Moves
 
-    def _to_improve(self) -> list[_Part]:
+    def _to_improve(self) -> list[Part]:
         """The best parts of each size up to the first that is nearly as good as any, and the best of the sizes people ask for."""
         enough, bases = self._enough(), []
         for size in sorted(self.best):
@@ -269,7 +232,7 @@ class Search:
         top = max(ranked[0].score for ranked in self.best.values())
         return min(size for size, ranked in self.best.items() if ranked[0].score >= top - (1 - PLATEAU) * abs(top))
 
-    def _moves(self, bases: Sequence[_Part]) -> tuple[np.ndarray, list[str], np.ndarray]:
+    def _moves(self, bases: Sequence[Part]) -> tuple[np.ndarray, list[str], np.ndarray]:
         """All parts one move away from the bases, where each came from, and a guess of what is said without it."""
         rows, origins, guesses = [], [], []
         for base in bases:
@@ -305,11 +268,11 @@ class Search:
                 equal = some[scores[some] >= scores[some].max() - EQUAL]
                 of_unit.add(min(equal.tolist(), key=lambda i: self._preference(judged[i])))
         by_edges, by_nodes = chosen
-        place = {i: (i in by_nodes) - (i in by_edges) for i in by_edges | by_nodes}
-        order = sorted(place, key=lambda i: (place[i], -scores[i], self._preference(judged[i])))
+        group = {i: (i in by_nodes) - (i in by_edges) for i in by_edges | by_nodes}
+        order = sorted(group, key=lambda i: (group[i], -scores[i], self._preference(judged[i])))
         return tuple(self._judged(judged[i]) for i in order)
 
-    def _preference(self, part: _Part) -> tuple:
+    def _preference(self, part: Part) -> tuple:
         """Smaller for a part that was found without chance, then for one of fewer nodes, as a ring is, and fewer edges, that
         more proposals speak for, that is nearer to the target, that has smaller numbers."""
         if part.preference is None:
@@ -319,25 +282,7 @@ class Search:
             part.preference = part.phase, nodes, part.size, -support, hops, tuple(np.flatnonzero(row).tolist())
         return part.preference
 
-    def _judged(self, part: _Part) -> Judged:
+    def _judged(self, part: Part) -> Judged:
         pairs = self.explanation.pairs[np.sort(self.considered[part.row])]
         edges = tuple((a, b) for a, b in pairs.tolist())
         return Judged(edges, part.alone, part.without, part.keeps_class, part.origin)
-
-
-def _considered(steady: Sequence[list[int]], others: Sequence[list[int]], num_pairs: int) -> tuple[np.ndarray, int]:
-    """The pairs that come first in any of the orders, at most CONSIDERED of each kind, and how many are of the first kind.
-
-    Each kind is sorted. The first does not depend on the start, and neither do its places.
-    """
-    found = _first_of(steady, num_pairs)
-    more = np.setdiff1d(_first_of(others, num_pairs), found)
-    return np.concatenate([found, more]), len(found)
-
-
-def _first_of(orders: Sequence[list[int]], num_pairs: int) -> np.ndarray:
-    rank = np.full(num_pairs, np.inf)
-    for order in orders:
-        rank[order] = np.minimum(rank[order], np.arange(len(order)))
-    first = np.argsort(rank, kind="stable")[:CONSIDERED]
-    return np.sort(first[np.isfinite(rank[first])])

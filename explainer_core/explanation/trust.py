@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from torch import nn
 
 from explainer_core.config import AUTO
 from explainer_core.explanation.features import with_features
@@ -13,6 +12,7 @@ from explainer_core.explanation.metrics import Faithfulness, explained_class, gr
 from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.verifying import sizes_of, with_verdicts
 from explainer_core.graph import Graph, GraphSet
+from explainer_core.models.protocol import Model
 from explainer_core.targets import Node
 
 STARTS = 10
@@ -59,7 +59,7 @@ class Agreement:
 
 
 def trust(
-    model: nn.Module,
+    model: Model,
     data: Graph | GraphSet,
     explanation: Explanation,
     k_m: int | None = None,
@@ -113,7 +113,7 @@ def _motif_row(data: Graph | GraphSet, explanation: Explanation) -> np.ndarray |
 
 
 def with_size(
-    model: nn.Module,
+    model: Model,
     data: Graph | GraphSet,
     explanation: Explanation,
     k_m: int | str,

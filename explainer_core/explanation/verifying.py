@@ -4,16 +4,17 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from torch import nn
 
 from explainer_core.config import AUTO
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.judging import Judge, edge_rows
 from explainer_core.explanation.metrics import explained_class
 from explainer_core.explanation.result import Explanation
-from explainer_core.explanation.search import LARGEST, Answer, Asked, Question, Search
+from explainer_core.explanation.search import LARGEST, Search
+from explainer_core.explanation.search_state import Answer, Asked, Question
 from explainer_core.explanation.verdict import NEARLY, Judged, verdict_of
 from explainer_core.graph import Graph, GraphSet
+from explainer_core.models.protocol import Model
 
 
 def verified(
@@ -35,7 +36,7 @@ def verified(
     return [replace(e, table=table) for e, table in zip(explanations, tables, strict=True)]
 
 
-def exchanged(model: nn.Module, data: Graph | GraphSet, explanations: Sequence[Explanation]) -> list[Subgraph]:
+def exchanged(model: Model, data: Graph | GraphSet, explanations: Sequence[Explanation]) -> list[Subgraph]:
     """Each explanation's own G_S after the exchanges that `verified` makes, with as many edges: for comparisons."""
     judge = Judge(model, data, explanations)
     found = []
@@ -43,7 +44,7 @@ def exchanged(model: nn.Module, data: Graph | GraphSet, explanations: Sequence[E
     for i, explanation in enumerate(explanations):
         order = np.zeros(len(explanation.pairs))
         kept = explanation.subgraph()
-        order[[explanation.pair_places[edge] for edge in kept.edges]] = 1
+        order[[explanation.pair_positions[edge] for edge in kept.edges]] = 1
         scores = explanation.undirected()[1]
         own = {explanation.method: scores + (scores.max(initial=0) + 1) * order}
         asked = asked_of(explanation)

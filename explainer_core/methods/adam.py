@@ -1,4 +1,4 @@
-"""Adam for a mask: the optimiser of every mask that is learnt here."""
+"""Adam for a mask: the optimiser of every mask."""
 
 import torch
 from torch import Tensor

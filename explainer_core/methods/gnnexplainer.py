@@ -1,4 +1,4 @@
-"""GNNExplainer: masks over edges and features, learnt so that the few that are kept carry the prediction.
+"""GNNExplainer: masks over edges and features, optimised so that the few that are kept carry the prediction.
 
 For each prediction, by Adam over edge logits M and feature logits F, with s = sigmoid(M) and g = sigmoid(F):
 
@@ -9,9 +9,9 @@ For each prediction, by Adam over edge logits M and feature logits F, with s = s
     + laplacian * f^T L_S f
 
 The second term is ours: where the class is what the network says by default, any mask keeps it, and only what takes it
-away tells edges apart. F is learnt together with M as in the paper, or afterwards on the found subgraph (explanation/features.py), in
+away tells edges apart. F is optimised together with M as in the paper, or afterwards on the found subgraph (explanation/features.py), in
 which case g is one here. size(t) rises over the run, so that first the useful edges are found and then the others are let
-go. Only the network needs autograd; the other gradients are written out: d H(sigmoid(m)) / dm = -m s (1 - s), that of the
+go. Only the network needs autograd; the other gradients are closed forms: d H(sigmoid(m)) / dm = -m s (1 - s), that of the
 first term with respect to the logits is softmax - y, and that of the second q / (1 - q) (y / q - 1) softmax with q = P(y).
 
 Inside a step nothing waits for the device: finite numbers and settled masks are looked at every CHECK steps.
@@ -26,7 +26,7 @@ from explainer_core.computation.computation_graph import undirected_edges
 from explainer_core.hashing import hashed_index, hashed_normal
 from explainer_core.methods.adam import Adam
 from explainer_core.methods.method import GRADIENTS, Method
-from explainer_core.methods.objective import Problem, Step, Weights
+from explainer_core.methods.objective import Objective, Step, Weights
 from explainer_core.models.layers import sum_by
 
 RISE = 3  # the size weight grows at least so many times, in small graphs too
@@ -37,17 +37,17 @@ START_NOISE = 0.05  # of the first logits, so that seeds differ; about what the 
 EDGES, FEATURES = 1, 2  # which random numbers are drawn
 
 
-def gnnexplainer(problem: Problem) -> Weights:
+def gnnexplainer(objective: Objective) -> Weights:
     """Learns until every mask has settled, or for all steps."""
-    learner = _Learner(problem)
+    learner = _Learner(objective)
     while learner.more():
         learner.step()
     return learner.weights()
 
 
-def gnnexplainer_steps(problem: Problem, every: int = 1) -> Iterator[Step]:
+def gnnexplainer_steps(objective: Objective, every: int = 1) -> Iterator[Step]:
     """The same, seen after the first step, then every so many, and at the end. Leaving the loop leaves nothing behind."""
-    learner, terms = _Learner(problem), []
+    learner, terms = _Learner(objective), []
     while learner.more():
         terms.append(learner.step(with_terms=True))
         last = not learner.more()
@@ -57,31 +57,31 @@ def gnnexplainer_steps(problem: Problem, every: int = 1) -> Iterator[Step]:
 
 
 class _Learner:
-    """The masks of one batch while they are learnt."""
+    """The masks of one batch while they are optimised."""
 
-    def __init__(self, problem: Problem):
-        self.problem, self.config = problem, problem.config
-        c = problem.computation
+    def __init__(self, objective: Objective):
+        self.objective, self.config = objective, objective.config
+        c = objective.computation
         self.number, self.all_settled = 0, False
-        self.instance_prediction = problem.predictions_of_instances
+        self.instance_prediction = objective.predictions_of_instances
         self.edge_prediction = self.instance_prediction[c.edge_instance]
         self.edge_count = torch.bincount(c.edge_instance, minlength=c.num_instances)[c.edge_instance]  # (e,)
         self.first_size = self.size_growth = None  # (e,), (e,)
         if self.config.size > 0 and self.config.size_start > 0:
             self.first_size = (self.config.size_start / self.edge_count).clamp(max=self.config.size / RISE)
             self.size_growth = self.config.size / self.first_size
-        self.seeds = problem.seeds_of_instances  # (I,)
+        self.seeds = objective.seeds_of_instances  # (I,)
         # a distribution is softened like the logits, or keeping everything would not be its best explanation
-        goal = problem.goal ** (1 / self.config.temperature)
+        goal = objective.goal ** (1 / self.config.temperature)
         self.goal = goal / goal.sum(-1, keepdim=True)  # (P, C); one-hot rows stay as they are
         self.tie, self.num_ties = (
-            undirected_edges(problem.computation) if self.config.direction == "symmetric" else (None, 0)
+            undirected_edges(objective.computation) if self.config.direction == "symmetric" else (None, 0)
         )
         self.edge_logits = self._first_edge_logits()
         self.per_node = self.config.feature_mask == "per_node"
         self.row_instance = c.node_instance if self.per_node else torch.arange(c.num_instances, device=c.x.device)
-        self.learns_features = self.config.features == "joint" and problem.features_matter
-        self.fill = problem.fill
+        self.learns_features = self.config.features == "joint" and objective.features_matter
+        self.fill = objective.fill
         if self.learns_features:
             self.feature_logits = torch.zeros(len(self.row_instance), c.x.shape[1], device=c.x.device)
             rows = sum_by(self.row_instance, torch.ones_like(self.feature_logits[:, :1]), c.num_instances)
@@ -89,14 +89,12 @@ class _Learner:
             self.fill_names = self.seeds[c.node_instance], c.node_ids  # (n,) each
             self.feature_adam = Adam(self.feature_logits, self.config.learning_rate)
         # both sides of the mask in one pass: twice as wide, and hardly slower on small neighbourhoods
-        self.necessity = 0.0 if problem.distribution else self.config.necessity
-        self.both = problem.repeated(2) if self.necessity and not self.learns_features else None
+        self.necessity = 0.0 if objective.distribution else self.config.necessity
+        self.both = objective.repeated(2) if self.necessity and not self.learns_features else None
         self.edge_adam = Adam(self.edge_logits, self.config.learning_rate)
-        self.differ = _differing_ends(problem)
-        self.moving = torch.ones(len(problem.goal), dtype=torch.bool, device=c.x.device)  # (P,): not settled yet
-        self.taken = torch.zeros(
-            len(problem.goal), dtype=torch.int64, device=c.x.device
-        )  # (P,): steps until it settled
+        self.differ = objective.differing_ends()
+        self.moving = torch.ones(len(objective.goal), dtype=torch.bool, device=c.x.device)  # (P,): not settled yet
+        self.taken = torch.zeros_like(self.moving, dtype=torch.int64)  # (P,): steps until it settled
         self.looked_at: Tensor | None = None  # (e,): the mask at the last look
 
     @property
@@ -113,7 +111,7 @@ class _Learner:
         return values if self.tie is None else values[self.tie]
 
     def weights(self) -> Weights:
-        edge, c = self.mask(), self.problem.computation
+        edge, c = self.mask(), self.objective.computation
         self._check_finite(edge)
         if not self.learns_features:
             return Weights(edge, steps=self.taken.clone())
@@ -145,23 +143,25 @@ class _Learner:
     ) -> tuple[dict[str, Tensor], Tensor | None, Tensor | None]:
         """The two terms that ask the network, (P,) each, and their gradients in the masks."""
         if self.both is not None:
-            output, backward = self.both.logits_and_pull(torch.stack([edge, 1 - edge], -1).flatten(), masked=True)
+            output, backward = self.both.logits_and_vjp(torch.stack([edge, 1 - edge], -1).flatten(), masked=True)
             kept, left = output.view(-1, 2, output.shape[-1]).unbind(1)  # (P, C) each
             losses, gradients = self._sufficiency(kept), self._necessity(left)
             (joined,) = backward(torch.stack([losses[1], gradients[1]], 1).flatten(0, 1))
             gradient = None if joined is None else joined[0::2] - joined[1::2]
             return {"prediction": losses[0], "necessity": gradients[0]}, gradient, None
         if gate is None:
-            output, backward = self.problem.logits_and_pull(edge, masked=True)
+            output, backward = self.objective.logits_and_vjp(edge, masked=True)
             loss, in_logits = self._sufficiency(output)
             return {"prediction": loss}, backward(in_logits)[0], None
         gate = gate.requires_grad_()
-        output, backward = self.problem.logits_and_pull(edge.detach().clone(), self._filled(gate), (gate,), masked=True)
+        output, backward = self.objective.logits_and_vjp(
+            edge.detach().clone(), self._filled(gate), (gate,), masked=True
+        )
         loss, in_logits = self._sufficiency(output)
         gradient, gate_gradient = backward(in_logits)
         if not self.necessity:
             return {"prediction": loss}, gradient, gate_gradient
-        output, backward = self.problem.logits_and_pull(1 - edge, masked=True)
+        output, backward = self.objective.logits_and_vjp(1 - edge, masked=True)
         lost, in_logits = self._necessity(output)
         (left,) = backward(in_logits)
         gradient = gradient if left is None else -left if gradient is None else gradient - left
@@ -181,7 +181,7 @@ class _Learner:
         return -weight * (1 - q).log().squeeze(-1), weight * gradient
 
     def _look(self, before: Tensor) -> None:
-        """The only place where the host waits for the device: are the numbers finite, and which masks have settled?"""
+        """The only point where the host waits for the device: are the numbers finite, and which masks have settled?"""
         mask = self.mask()
         self._check_finite(mask)
         if self.may_settle:
@@ -201,8 +201,8 @@ class _Learner:
             )
 
     def _first_edge_logits(self) -> Tensor:
-        c = self.problem.computation
-        names = self.problem.names_of_instances.cpu(), self.seeds.cpu()  # a graph's own noise, not its position's
+        c = self.objective.computation
+        names = self.objective.names_of_instances.cpu(), self.seeds.cpu()  # a graph's own noise, not its position's
         owner = c.edge_instance.cpu()
         noise = hashed_normal(EDGES, names[0][owner], names[1][owner], c.edge_ids.cpu()).to(c.x.device)
         logits = self.config.start + START_NOISE * noise
@@ -213,12 +213,12 @@ class _Learner:
 
     def _filled(self, gate: Tensor) -> Tensor:
         """Z + (X - Z) * g: hidden features take the values of some other node of the graph, or zero."""
-        c = self.problem.computation
+        c = self.objective.computation
         gate = gate if self.per_node else gate.index_select(0, c.node_instance)  # (n, F)
         if self.fill == "zero":
             return c.x * gate
-        chosen = hashed_index(len(self.problem.values), FEATURES, self.number, *self.fill_names)
-        return torch.lerp(self.problem.values.index_select(0, chosen), c.x, gate)
+        chosen = hashed_index(len(self.objective.values), FEATURES, self.number, *self.fill_names)
+        return torch.lerp(self.objective.values.index_select(0, chosen), c.x, gate)
 
     def _size(self) -> Tensor | float:
         """Rises geometrically from its start, which all edges of an instance share, to its end, then holds: (e,)."""
@@ -280,18 +280,6 @@ def _move(adam: Adam, gradient: Tensor, moves: Tensor | None) -> None:
     adam.step(gradient)
     if moves is not None:
         adam.parameter.copy_(torch.where(moves, adam.parameter, before))
-
-
-def _differing_ends(problem: Problem) -> Tensor | None:
-    """1 for an edge between nodes of different predicted classes, else 0: (e,).
-
-    For labels f of zero and one, f^T L f is the sum over undirected edges of s (f_i - f_j)^2; each directed edge
-    carries half of it. With more classes the square is one wherever they differ.
-    """
-    if not problem.config.laplacian or problem.node_class is None:
-        return None
-    ends = problem.node_class[problem.computation.edge_index]  # (2, e)
-    return (ends[0] != ends[1]).float()
 
 
 MASK_SETTINGS = (

@@ -4,53 +4,53 @@ import torch
 from torch import Tensor
 
 from explainer_core.methods.method import GRADIENTS, Method
-from explainer_core.methods.objective import Problem, Weights
+from explainer_core.methods.objective import Objective, Weights
 from explainer_core.models.layers import sum_by
 
 PATH_STEPS = 20
 
 
-def gradient(problem: Problem) -> Weights:
-    """Absolute slope of the loss in every edge weight and every feature, summed over the nodes."""
-    c = problem.computation
+def gradient(objective: Objective) -> Weights:
+    """Absolute gradient of the loss in every edge weight and every feature, summed over the nodes."""
+    c = objective.computation
     edge, x = torch.ones(c.num_edges, device=c.x.device), c.x
-    edge_slope, x_slope = _slopes(problem, edge, x)
-    return Weights(edge_slope.abs(), sum_by(c.node_instance, x_slope.abs(), c.num_instances))
+    edge_gradients, x_gradients = _gradients(objective, edge, x)
+    return Weights(edge_gradients.abs(), sum_by(c.node_instance, x_gradients.abs(), c.num_instances))
 
 
-def integrated_gradients(problem: Problem) -> Weights:
+def integrated_gradients(objective: Objective) -> Weights:
     """Sundararajan et al. 2017: from no edges and average (or zero) features up to the graph as it is."""
-    c = problem.computation
-    empty = problem.emptied
+    c = objective.computation
+    empty = objective.emptied
     edge_total, x_total = torch.zeros(c.num_edges, device=c.x.device), torch.zeros_like(c.x)
     for step in range(PATH_STEPS):
         share = (step + 0.5) / PATH_STEPS  # the midpoint rule
         edge = torch.full((c.num_edges,), share, device=c.x.device)
-        edge_slope, x_slope = _slopes(problem, edge, torch.lerp(empty, c.x, share))
-        edge_total += edge_slope / PATH_STEPS
-        x_total += x_slope / PATH_STEPS
+        edge_gradients, x_gradients = _gradients(objective, edge, torch.lerp(empty, c.x, share))
+        edge_total += edge_gradients / PATH_STEPS
+        x_total += x_gradients / PATH_STEPS
     feature = (x_total * (c.x - empty)).abs()
     return Weights(edge_total.abs(), sum_by(c.node_instance, feature, c.num_instances))
 
 
-def integrated_edges(problem: Problem, steps: int) -> Tensor:
+def integrated_edges(objective: Objective, steps: int) -> Tensor:
     """How much each edge adds to log P(y) on the way from no edges to all, the features as they are: (e,)."""
-    return -sum(edge_gradient(problem, (step + 0.5) / steps) for step in range(steps)) / steps
+    return -sum(edge_gradient(objective, (step + 0.5) / steps) for step in range(steps)) / steps
 
 
-def edge_gradient(problem: Problem, share: float = 1.0) -> Tensor:
+def edge_gradient(objective: Objective, share: float = 1.0) -> Tensor:
     """The gradient of -log P(y) in the edge weights where all of them are this share: (e,)."""
-    edge = torch.full((problem.computation.num_edges,), share, device=problem.goal.device)
-    logits, backward = problem.logits_and_pull(edge)
-    (gradient,) = backward(logits.softmax(-1) - problem.goal)  # of -log P(y) in the logits
+    edge = torch.full((objective.computation.num_edges,), share, device=objective.goal.device)
+    logits, backward = objective.logits_and_vjp(edge)
+    (gradient,) = backward(logits.softmax(-1) - objective.goal)  # of -log P(y) in the logits
     return torch.zeros_like(edge) if gradient is None else gradient
 
 
-def _slopes(problem: Problem, edge: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+def _gradients(objective: Objective, edge: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     edge, x = edge.clone().requires_grad_(), x.clone().requires_grad_()
-    loss = problem.loss(problem.logits_again(edge, x)).sum()
-    slopes = torch.autograd.grad(loss, (edge, x), allow_unused=True)
-    return tuple(torch.zeros_like(of) if slope is None else slope for slope, of in zip(slopes, (edge, x), strict=True))
+    loss = objective.loss(objective.logits_again(edge, x)).sum()
+    gradients = torch.autograd.grad(loss, (edge, x), allow_unused=True)
+    return tuple(torch.zeros_like(of) if each is None else each for each, of in zip(gradients, (edge, x), strict=True))
 
 
 GRADIENT = Method(

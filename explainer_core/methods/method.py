@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from torch import Tensor
 
 from explainer_core.config import ExplainConfig
-from explainer_core.methods.objective import Problem, Step, Weights
+from explainer_core.methods.objective import Objective, Step, Weights
 
 ATTENTION, GRADIENTS = "attention", "gradients"
 NEEDS = (ATTENTION, GRADIENTS)
@@ -16,23 +16,23 @@ NEEDS = (ATTENTION, GRADIENTS)
 class Method:
     """A method and its description. A new one is a file with a function and a Method, and one line in METHODS.
 
-    Call it with a Problem to get Weights. `about` is a sentence for the page, in words a user knows.
+    Call it with a Objective to get Weights. `about` is a sentence for the page, in words a user knows.
     """
 
     name: str
     title: str
     about: str
-    weigh: Callable[[Problem], Weights] = field(repr=False)
+    weigh: Callable[[Objective], Weights] = field(repr=False)
     needs: tuple[str, ...] = ()  # of the network, some of NEEDS
     settings: tuple[str, ...] = ()  # the fields of ExplainConfig that change its weights
     stochastic: bool = False  # chance plays a part: several seeds are averaged
     features: bool = True  # whether it says anything of features
     # Its weights are a mask from 0 to 1, which the network can be run with; features are weighed on G_S afterwards.
     mask: bool = False
-    # The same while it is learnt: a Step after the first, then after every so many, and after the last.
-    steps: Callable[[Problem, int], Iterator[Step]] | None = field(default=None, repr=False)
+    # The same while it is optimised: a Step after the first, then after every so many, and after the last.
+    steps: Callable[[Objective, int], Iterator[Step]] | None = field(default=None, repr=False)
     # Other rankings of the edges, (e,) each by name. With them every hard subgraph is searched for by asking the network.
-    propose: Callable[[Problem], dict[str, Tensor]] | None = field(default=None, repr=False)
+    propose: Callable[[Objective], dict[str, Tensor]] | None = field(default=None, repr=False)
     steady: tuple[str, ...] = ()  # the proposals that are the same from every start
 
     def __post_init__(self):
@@ -44,8 +44,8 @@ class Method:
                     f"{kind} of the method {self.name!r} must be among {', '.join(sorted(allowed))} (got {unknown[0]!r})"
                 )
 
-    def __call__(self, problem: Problem) -> Weights:
-        return self.weigh(problem)
+    def __call__(self, objective: Objective) -> Weights:
+        return self.weigh(objective)
 
     @property
     def learns_in_steps(self) -> bool:

@@ -4,20 +4,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from explainer_core.computation.computation_graph import Computation, repeated_computation
-from explainer_core.computation.forward import run
+from explainer_core.computation.forward import prediction_batch
 from explainer_core.config import ExplainConfig
 from explainer_core.graph import one_hot_types
-from explainer_core.models import gcn_backward
+from explainer_core.models.protocol import FastPath, Model, PredictionBatch, ask, offers
 
 
 @dataclass(frozen=True)
-class Problem:
+class Objective:
     """Everything a method needs. A node or graph has one instance, a link two; each has one row in `goal`."""
 
-    model: nn.Module
+    model: Model
     computation: Computation
     config: ExplainConfig
     task: str  # node, graph or link
@@ -35,14 +35,15 @@ class Problem:
 
         `masked` says that the weights are a mask, which a node that loses its edges leaves the readout by.
         """
-        return run(
-            self.model, self.computation, self.task, edge_weight, x, None, self._node_weight(edge_weight, masked)
-        )
+        node_weight = self._node_weight(edge_weight, masked)
+        batch = self.batch if node_weight is None else replace(self.batch, node_weight=node_weight)
+        return ask(self.model, batch, edge_weight, x)
 
     def logits_again(self, edge_weight: Tensor, x: Tensor | None = None, *, masked: bool = False) -> Tensor:
         """The same for a method that asks many times: the first time costs more, the others less."""
-        node_weight = self._node_weight(edge_weight, masked)
-        return run(self.model, self.computation, self.task, edge_weight, x, self._routes, node_weight)
+        if self._fast is None:
+            return self.logits(edge_weight, x, masked=masked)
+        return self._fast.logits(edge_weight, x, self._node_weight(edge_weight, masked))
 
     def _node_weight(self, edge_weight: Tensor | None, masked: bool) -> Tensor | None:
         """How much of each node is left under a mask: as much as of the edge it keeps most; all of one that has none. (n,)
@@ -56,7 +57,7 @@ class Problem:
         most = most.scatter_reduce(0, c.edge_index.flatten(), edge_weight.repeat(2), "amax")
         return torch.where(most < 0, torch.ones_like(most), most)
 
-    def logits_and_pull(
+    def logits_and_vjp(
         self,
         edge_weight: Tensor,
         x: Tensor | None = None,
@@ -64,29 +65,30 @@ class Problem:
         *,
         masked: bool = False,
     ):
-        """The same, and the way back: from the slope in the logits to those in the edge weights and in what x is made from.
+        """The same, and its vjp: from the gradient in the logits to those in the edge weights and in what x is made from.
 
-        (P, C), and a function that takes (P, C) and gives a slope, or None, for each of these tensors.
+        (P, C), and a function that takes (P, C) and gives a gradient, or None, for each of these tensors.
         """
-        if x is None and self._wirings is not None:
-            logits, pull = gcn_backward.logits_and_pull(self.model, self.computation.x, self._wirings, edge_weight)
-            return logits, lambda slope: (pull(slope),)
+        if x is None and self._fast is not None and self._fast.manual_backward:
+            logits, vjp = self._fast.logits_and_vjp(edge_weight)
+            return logits, lambda gradient: (vjp(gradient),)
         wanted = edge_weight.requires_grad_(), *made_from
         logits = self.logits_again(edge_weight, x, masked=masked)
-        return logits.detach(), lambda slope: torch.autograd.grad(logits, wanted, slope, allow_unused=True)
+        if not logits.requires_grad:
+            raise ValueError(
+                "a model must multiply every message by its edge weight, and torch must be able to follow (got logits that "
+                "do not depend on edge_weight); use edge_weight in logits, and no torch.no_grad or detach"
+            )
+        return logits.detach(), lambda gradient: torch.autograd.grad(logits, wanted, gradient, allow_unused=True)
 
     @cached_property
-    def _routes(self):
-        c = self.computation
-        return self.model.plan(c.edge_index, c.num_nodes, c.prefixes)
+    def batch(self) -> PredictionBatch:
+        """The predictions as the model is asked for them."""
+        return prediction_batch(self.computation, self.task)
 
     @cached_property
-    def _wirings(self):
-        """For the way back that is written out; None where it is not, or where routes make the recorded one cheaper."""
-        c = self.computation
-        if not gcn_backward.can_be_written_out(self.model) or self._routes is not None:
-            return None
-        return self.model.wirings(c.x, c.edge_index, edge_type=c.edge_types, degree=c.degree, prefixes=c.prefixes)
+    def _fast(self) -> FastPath | None:
+        return self.model.fast(self.batch) if offers(self.model, "fast") else None
 
     def loss(self, logits: Tensor) -> Tensor:
         """-log P(y), or the cross-entropy with the predicted distribution: (P,)."""
@@ -114,7 +116,18 @@ class Problem:
             return True
         return bool((self.values != self.values[0]).any()) if self.varying is None else self.varying
 
-    def repeated(self, times: int) -> "Problem":
+    def differing_ends(self) -> Tensor | None:
+        """1 for an edge between nodes of different predicted classes, else 0: (e,).
+
+        For labels f of zero and one, f^T L f is the sum over undirected edges of s (f_i - f_j)^2; each directed edge
+        carries half of it. With more classes the square is one wherever they differ.
+        """
+        if not self.config.laplacian or self.node_class is None:
+            return None
+        ends = self.node_class[self.computation.edge_index]  # (2, e)
+        return (ends[0] != ends[1]).float()
+
+    def repeated(self, times: int) -> "Objective":
         """Every prediction `times` over, side by side."""
         if times == 1:
             return self

@@ -5,37 +5,37 @@ from torch import Tensor
 
 from explainer_core.computation.computation_graph import undirected_edges
 from explainer_core.methods.method import Method
-from explainer_core.methods.objective import Problem, Weights
+from explainer_core.methods.objective import Objective, Weights
 
 BATCH_SIZE = 300_000  # edges, or feature values, of all copies judged in one pass
 
 
 @torch.no_grad()
-def occlusion(problem: Problem) -> Weights:
+def occlusion(objective: Objective) -> Weights:
     """How much -log P(y) grows without each edge (both directions), and with each feature filled in."""
-    base = problem.loss(problem.logits())  # (P,)
-    return Weights(_without_edges(problem, base).clamp(min=0), _without_features(problem, base))
+    base = objective.loss(objective.logits())  # (P,)
+    return Weights(_without_edges(objective, base).clamp(min=0), _without_features(objective, base))
 
 
 @torch.no_grad()
-def occluded_edges(problem: Problem, first: Tensor, most: int) -> Tensor:
+def occluded_edges(objective: Objective, first: Tensor, most: int) -> Tensor:
     """How much -log P(y) grows or falls without each of the `most` edges that come first by a score; below all others'
     where it was not tried: (e,)."""
-    c = problem.computation
-    base = problem.loss(problem.logits())
+    c = objective.computation
+    base = objective.loss(objective.logits())
     pair, num_pairs = undirected_edges(c)
     score = torch.full((num_pairs,), -torch.inf, device=c.x.device).scatter_reduce(0, pair, first, "amax")
-    prediction = problem.predictions_of_instances[c.edge_instance]
-    place = _rank_within(pair, num_pairs, prediction, len(base), order=score.argsort(descending=True, stable=True))
-    tried = place < most
-    grown = _without_edges(problem, base, torch.where(tried, place, -1))
+    prediction = objective.predictions_of_instances[c.edge_instance]
+    rank = _rank_within(pair, num_pairs, prediction, len(base), order=score.argsort(descending=True, stable=True))
+    tried = rank < most
+    grown = _without_edges(objective, base, torch.where(tried, rank, -1))
     return torch.where(tried, grown, grown.min() - 1) if len(grown) else grown
 
 
-def _without_edges(problem: Problem, base: Tensor, rank: Tensor | None = None) -> Tensor:
+def _without_edges(objective: Objective, base: Tensor, rank: Tensor | None = None) -> Tensor:
     """`rank` numbers the edges of each prediction that are taken away, one after another; -1 for one that is not."""
-    c = problem.computation
-    prediction = problem.predictions_of_instances[c.edge_instance]  # (e,)
+    c = objective.computation
+    prediction = objective.predictions_of_instances[c.edge_instance]  # (e,)
     if rank is None:
         rank = _rank_within(*undirected_edges(c), prediction, len(base))
     grown = torch.zeros(c.num_edges, device=c.x.device)
@@ -43,18 +43,18 @@ def _without_edges(problem: Problem, base: Tensor, rank: Tensor | None = None) -
     for first, copies in _passes(rounds, BATCH_SIZE // max(c.num_edges, 1)):
         copy = torch.arange(copies, device=c.x.device)
         shown = (rank.unsqueeze(-1) != first + copy).float().flatten()  # (e * copies,)
-        many = problem.repeated(copies)
+        many = objective.repeated(copies)
         loss = many.loss(many.logits(shown)).view(len(base), copies)
         here = (rank >= first) & (rank < first + copies)
         grown[here] = loss[prediction[here], rank[here] - first] - base[prediction[here]]
     return grown
 
 
-def _without_features(problem: Problem, base: Tensor) -> Tensor:
-    c, num_features = problem.computation, problem.values.shape[1]
+def _without_features(objective: Objective, base: Tensor) -> Tensor:
+    c, num_features = objective.computation, objective.values.shape[1]
     grown = torch.zeros(len(base), num_features, device=c.x.device)
     for first, copies in _passes(num_features, BATCH_SIZE // max(c.x.numel(), c.num_edges, 1)):
-        many = problem.repeated(copies)
+        many = objective.repeated(copies)
         for_copy = many.computation.x.clone()
         # copies of a node lie side by side, and a copy keeps its number through every reordering
         copy = _copy_number(many, copies)
@@ -63,10 +63,10 @@ def _without_features(problem: Problem, base: Tensor) -> Tensor:
         for_copy[row, column] = many.emptied[row, column]
         loss = many.loss(many.logits(None, for_copy)).view(len(base), copies)
         grown[:, first : first + copies] = loss - base.unsqueeze(-1)
-    return grown.clamp(min=0)[problem.predictions_of_instances]
+    return grown.clamp(min=0)[objective.predictions_of_instances]
 
 
-def _copy_number(many: Problem, copies: int) -> Tensor:
+def _copy_number(many: Objective, copies: int) -> Tensor:
     """Which copy of its prediction each node belongs to: (n * copies,)."""
     return many.predictions_of_instances[many.computation.node_instance] % copies
 

@@ -1,6 +1,6 @@
 """Verified, the default: rankings of the edges by several methods, for a search that asks the network about each subgraph.
 
-The search itself is in explanation/search.py. It starts from the learnt mask and from these proposals.
+The search itself is in explanation/search.py. It starts from the user's mask and from these proposals.
 """
 
 from dataclasses import replace
@@ -11,10 +11,10 @@ from torch import Tensor
 from explainer_core.methods.gnnexplainer import MASK_SETTINGS, gnnexplainer, gnnexplainer_steps
 from explainer_core.methods.gradient import edge_gradient, integrated_edges
 from explainer_core.methods.method import GRADIENTS, Method
-from explainer_core.methods.objective import Problem
+from explainer_core.methods.objective import Objective
 from explainer_core.methods.occlusion import occluded_edges
 
-NECESSITIES = (0.0, 10.0)  # of the masks that are learnt beside the user's own
+NECESSITIES = (0.0, 10.0)  # of the masks that are optimised beside the user's own
 LARGE = 1000  # edges of a neighbourhood above which they cost more than they bring
 FAST = {"steps": 30, "learning_rate": 0.25}  # these masks only propose: a walk in fewer, longer steps will do
 PATH_STEPS = 8  # of the integrated gradients
@@ -22,20 +22,20 @@ OCCLUDED = 200  # edges that are taken away one at a time, those first that grad
 OCCLUSION_EDGES = 100_000  # and so many edges of all the graphs that are asked about
 
 
-def proposals(problem: Problem) -> dict[str, Tensor]:
+def proposals(objective: Objective) -> dict[str, Tensor]:
     """A score for each directed edge, by the name of the proposal: (e,) each."""
-    c = problem.computation
-    path = integrated_edges(problem, PATH_STEPS)
-    largest = int(torch.bincount(problem.predictions_of_instances[c.edge_instance]).max()) if c.num_edges else 1
+    c = objective.computation
+    path = integrated_edges(objective, PATH_STEPS)
+    largest = int(torch.bincount(objective.predictions_of_instances[c.edge_instance]).max()) if c.num_edges else 1
     most = min(OCCLUDED, max(10, OCCLUSION_EDGES // max(largest, 1)))
     found = {
-        "occlusion": occluded_edges(problem, path, most),
+        "occlusion": occluded_edges(objective, path, most),
         "integrated gradients": path,
-        "gradient": edge_gradient(problem).abs(),
+        "gradient": edge_gradient(objective).abs(),
     }
     for necessity in NECESSITIES if largest <= LARGE else ():
-        config = replace(problem.config, necessity=necessity, seeds=1, features="none", **FAST)
-        found[f"mask, necessity {necessity:g}"] = gnnexplainer(replace(problem, config=config)).edge
+        config = replace(objective.config, necessity=necessity, seeds=1, features="none", **FAST)
+        found[f"mask, necessity {necessity:g}"] = gnnexplainer(replace(objective, config=config)).edge
     return found
 
 

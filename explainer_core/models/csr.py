@@ -1,8 +1,8 @@
-"""Sums over edges, planned once for a network that is asked many times about the same edges.
+"""CSR aggregation: sums over edges, planned once for a network that is asked many times about the same edges.
 
-Adding up messages edge by edge is what a pass over a graph costs most. With the edges sorted by the node they run into,
-messages are gathered, weighed and added in one sweep; the slopes go back in the same way, with the edges sorted by the
-node they come from. With few edges that is no cheaper than edge by edge, and it is not done.
+Adding up messages edge by edge is what a pass over a graph costs most. With the edges sorted by their target, messages
+are gathered, weighed and added in one operation; the backward does the same with the edges sorted by their source. With
+few edges that is no cheaper than edge by edge, and it is not done.
 """
 
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-WORTH_IT = 5_000  # edges; far below, a step takes up to a fifth longer with routes; at 30,000 about a fifth less
+WORTH_IT = 5_000  # edges; far below, a step takes up to a fifth longer with CSR; at 30,000 about a fifth less
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class CSR:
     """Edges sorted by one of their ends."""
 
     order: Tensor  # (E,)
@@ -22,7 +22,7 @@ class Sweep:
     start: Tensor  # (N + 1,): where the edges of each node begin
 
     @classmethod
-    def by(cls, end: Tensor, other: Tensor, num_nodes: int) -> "Sweep":
+    def by(cls, end: Tensor, other: Tensor, num_nodes: int) -> "CSR":
         order = end.argsort(stable=True)
         counts = torch.bincount(end, minlength=num_nodes)
         return cls(order, other[order], torch.cat([counts.new_zeros(1), counts.cumsum(0)]))
@@ -35,23 +35,24 @@ class Sweep:
 
 
 @dataclass(frozen=True, eq=False)
-class Routes:
-    """Both ways along the same edges. With several heads each head has edges of its own, between its own parts of the states."""
+class CSRAggregation:
+    """The same edges by target and by source. With several heads each has edges of its own, between its own parts of the
+    states."""
 
     source: Tensor  # (E * heads,)
-    head: Tensor  # (E * heads,)
-    forth: Sweep
-    back: Sweep
+    target: Tensor  # (E * heads,)
+    by_target: CSR
+    by_source: CSR
 
     @classmethod
-    def of(cls, source: Tensor, head: Tensor, num_in: int, num_out: int, heads: int = 1) -> "Routes":
+    def of(cls, source: Tensor, target: Tensor, num_in: int, num_out: int, heads: int = 1) -> "CSRAggregation":
         parts = torch.arange(heads, device=source.device)
-        source, head = ((end.unsqueeze(-1) * heads + parts).flatten() for end in (source, head))
-        forth, back = Sweep.by(head, source, num_out * heads), Sweep.by(source, head, num_in * heads)
-        return cls(source, head, forth, back)
+        source, target = ((end.unsqueeze(-1) * heads + parts).flatten() for end in (source, target))
+        by_target, by_source = CSR.by(target, source, num_out * heads), CSR.by(source, target, num_in * heads)
+        return cls(source, target, by_target, by_source)
 
     def total(self, table: Tensor, weight: Tensor) -> Tensor:
-        """What every node hears: (num_out, D). Weights are those of the edges, (E,), or of each head's, (E, heads)."""
+        """What every node aggregates: (num_out, D). Weights are those of the edges, (E,), or of each head's, (E, heads)."""
         width = table.shape[1] // (weight.shape[1] if weight.ndim == 2 else 1)
         kind = torch.promote_types(table.dtype, weight.dtype)
         flat = table.to(kind).reshape(-1, width), weight.to(kind).reshape(-1)
@@ -59,21 +60,21 @@ class Routes:
 
 
 class _Total(torch.autograd.Function):
-    """Routes.total and its slopes."""
+    """CSRAggregation.total and its gradients."""
 
     @staticmethod
-    def forward(ctx, table: Tensor, weight: Tensor, routes: Routes) -> Tensor:
+    def forward(ctx, table: Tensor, weight: Tensor, csr: CSRAggregation) -> Tensor:
         ctx.save_for_backward(table, weight)
-        ctx.routes = routes
-        return routes.forth.total(table, weight)
+        ctx.csr = csr
+        return csr.by_target.total(table, weight)
 
     @staticmethod
-    def backward(ctx, slope: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
-        (table, weight), routes = ctx.saved_tensors, ctx.routes
+    def backward(ctx, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
+        (table, weight), csr = ctx.saved_tensors, ctx.csr
         of_table = of_weight = None
         if ctx.needs_input_grad[0]:
-            of_table = routes.back.total(slope.contiguous(), weight)
+            of_table = csr.by_source.total(gradient.contiguous(), weight)
         if ctx.needs_input_grad[1]:
-            heard, sent = slope.index_select(0, routes.head), table.index_select(0, routes.source)
-            of_weight = torch.linalg.vecdot(heard, sent)
+            at_target, at_source = gradient.index_select(0, csr.target), table.index_select(0, csr.source)
+            of_weight = torch.linalg.vecdot(at_target, at_source)
         return of_table, of_weight, None

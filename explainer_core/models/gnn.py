@@ -1,74 +1,32 @@
 """A graph neural network: a stack of layers, jumping knowledge, and a head for nodes, graphs or links."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from explainer_core.models.csr import WORTH_IT, Routes
+from explainer_core.models.csr import WORTH_IT, CSRAggregation
+from explainer_core.models.delta import LINEAR_KINDS, DeltaGNN
+from explainer_core.models.fast import FastGNN
 from explainer_core.models.layers import (
+    TINY,
     GatedLayer,
     GATLayer,
     GCNLayer,
     GINLayer,
+    LayerInputs,
     MessagePassing,
     RelationalLayer,
     SAGELayer,
-    Wiring,
     count_by,
     first_rows,
     sum_by,
 )
-
-KINDS = ("gcn", "sage", "gin", "gat", "gated", "rgcn")
-TASKS = ("node", "graph", "link")
-READOUTS = ("mean", "sum", "max")
-JUMPS = ("last", "cat", "max")
-TINY = 1e-12  # keeps a state of zeros at zero; torch's own normalize does it in two operations more, and slower by half
-
-
-@dataclass(frozen=True)
-class ModelSpec:
-    """Everything needed to build a network again before its weights are loaded."""
-
-    kind: str
-    task: str
-    in_features: int
-    num_classes: int
-    hidden: int = 32
-    num_layers: int = 3
-    jump: str = "last"
-    readout: str = "mean"
-    heads: int = 4  # of a gat
-    normalize: bool = True  # gcn, sage and gat average over neighbours; without it they sum, and so can count
-    num_edge_types: int = 0
-    unit_length: bool = False  # every layer's output scaled to length one
-    batch_norm: bool = False
-    dropout: float = 0.0
-
-    def __post_init__(self):
-        for field, options in (("kind", KINDS), ("task", TASKS), ("jump", JUMPS), ("readout", READOUTS)):
-            if getattr(self, field) not in options:
-                raise ValueError(f"{field} must be one of {', '.join(options)} (got {getattr(self, field)!r})")
-        for field, high in (
-            ("in_features", 100_000),
-            ("num_classes", 1000),
-            ("hidden", 4096),
-            ("num_layers", 20),
-            ("heads", 64),
-        ):
-            value = getattr(self, field)
-            if type(value) is not int or not 1 <= value <= high:
-                raise ValueError(f"{field} must be 1 to {high:,} (got {value!r})")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be 0 up to 1 (got {self.dropout})")
-        if self.kind == "rgcn" and not 1 <= self.num_edge_types <= 1000:
-            raise ValueError(f"a relational network needs 1 to 1,000 edge types (got {self.num_edge_types!r})")
-
-    def to_dict(self) -> dict:
-        return asdict(self)
+from explainer_core.models.protocol import PredictionBatch
+from explainer_core.models.spec import ModelSpec
 
 
 class GNN(nn.Module):
@@ -92,6 +50,80 @@ class GNN(nn.Module):
         else:
             self.head = nn.Sequential(nn.Linear(size, spec.hidden), nn.ReLU(), nn.Linear(spec.hidden, 1))
 
+    # What an explainer asks of a network, and what it may ask: protocol.py says what each means.
+
+    @property
+    def task(self) -> str:
+        return self.spec.task
+
+    @property
+    def num_classes(self) -> int:
+        return 2 if self.spec.task == "link" else self.spec.num_classes
+
+    @property
+    def hops(self) -> int:
+        return self.spec.num_layers
+
+    @property
+    def in_features(self) -> int:
+        return self.spec.in_features
+
+    def logits(self, batch: PredictionBatch, edge_weight: Tensor | None = None, x: Tensor | None = None) -> Tensor:
+        return self.run(batch, edge_weight, x, batch.node_weight)
+
+    def run(self, batch: PredictionBatch, edge_weight=None, x=None, node_weight=None, plan=None) -> Tensor:
+        """The logits of a batch, along planned edges if given: (P, C)."""
+        if batch.task == "link":
+            z = self._embed_batch(batch, edge_weight, x, plan)
+            return self.decode(z[batch.targets[:, 0]], z[batch.targets[:, 1]])
+        settings = {"edge_type": batch.edge_types, "degree": batch.degree, "prefixes": batch.prefixes, "plan": plan}
+        if batch.task == "graph":
+            settings |= {"graph_of": batch.graph_of, "num_graphs": batch.num_predictions, "node_weight": node_weight}
+        logits = self(batch.x if x is None else x, batch.edge_index, edge_weight, **settings)
+        # with prefixes only the targets are left in the end
+        return logits if batch.task == "graph" or batch.prefixes is not None else logits[batch.targets]
+
+    def embeddings(self, batch: PredictionBatch) -> Tensor:
+        z = self._embed_batch(batch)
+        if batch.task == "graph":
+            return self.read_out(z, batch.graph_of, batch.num_predictions)
+        return z if batch.prefixes is not None or self.spec.task == "link" else z[batch.targets]
+
+    def read(self, embeddings: Tensor) -> Tensor:
+        return self.head(embeddings)
+
+    def _embed_batch(self, batch: PredictionBatch, edge_weight=None, x=None, plan=None) -> Tensor:
+        settings = {"edge_type": batch.edge_types, "degree": batch.degree, "prefixes": batch.prefixes, "plan": plan}
+        return self.embed(batch.x if x is None else x, batch.edge_index, edge_weight, **settings)
+
+    @property
+    def attention(self) -> Callable[[PredictionBatch], Tensor] | None:
+        return self._mean_attention if self.spec.kind == "gat" else None
+
+    def _mean_attention(self, batch: PredictionBatch) -> Tensor:
+        """Mean over the heads, and over the layers in which the edge can still reach the target: (e,)."""
+        settings = {"edge_type": batch.edge_types, "degree": batch.degree, "prefixes": batch.prefixes}
+        total = torch.zeros(batch.edge_index.shape[1], device=batch.x.device)
+        count = torch.zeros_like(total)
+        for paid in self.layer_attention(batch.x, batch.edge_index, **settings):  # (edges of the layer's prefix, heads)
+            total[: len(paid)] += paid.mean(1)
+            count[: len(paid)] += 1
+        return total / count.clamp(min=1)
+
+    @property
+    def fast(self) -> Callable[[PredictionBatch], FastGNN] | None:
+        return partial(FastGNN, self) if type(self) is GNN else None  # who overrides anything has other numbers
+
+    @property
+    def delta(self) -> Callable[[PredictionBatch, np.ndarray], DeltaGNN] | None:
+        linear = type(self) is GNN and self.spec.kind in LINEAR_KINDS and not self.training
+        return partial(DeltaGNN, self) if linear else None
+
+    @property
+    def silent_is_absent(self) -> bool:
+        """Not where a silent edge is felt: by a softmax over neighbours, or a count of them by type."""
+        return self.spec.kind != "rgcn" and not (self.spec.kind == "gat" and self.spec.normalize)
+
     @property
     def num_layers(self) -> int:
         return self.spec.num_layers
@@ -113,11 +145,11 @@ class GNN(nn.Module):
         links: Tensor | None = None,
         degree: Tensor | None = None,
         prefixes: Sequence[tuple[int, int]] | None = None,
-        routes: Sequence[Routes] | None = None,
+        plan: Sequence[CSRAggregation] | None = None,
     ) -> Tensor:
         """Class logits. `graph_of` says which graph each node is in, `node_weight` how much it counts in the readout;
         `links` holds the pairs to judge: (2, P)."""
-        settings = {"edge_type": edge_type, "degree": degree, "prefixes": prefixes, "routes": routes}
+        settings = {"edge_type": edge_type, "degree": degree, "prefixes": prefixes, "plan": plan}
         z = self.embed(x, edge_index, edge_weight, **settings)
         if self.spec.task == "graph":
             return self.head(self.read_out(z, graph_of, num_graphs, node_weight))
@@ -130,38 +162,40 @@ class GNN(nn.Module):
         return self.head(z)
 
     def embed(
-        self, x, edge_index, edge_weight=None, *, edge_type=None, degree=None, prefixes=None, routes=None
+        self, x, edge_index, edge_weight=None, *, edge_type=None, degree=None, prefixes=None, plan=None
     ) -> Tensor:
         """What the layers make of every node: (N, embedding_size); of the first nodes only, given prefixes.
 
         `prefixes` holds for each layer how many nodes receive and how many edges they have: the hop-ordered
-        saving. `degree` is then needed too, since the nodes at the rim have lost their own edges. `routes` is what
+        saving. `degree` is then needed too, since the nodes at the rim have lost their own edges. `plan` is what
         plan() made of the same edges.
         """
-        settings = {"edge_type": edge_type, "degree": degree, "prefixes": prefixes, "routes": routes}
-        return self._run(x, self.wirings(x, edge_index, edge_weight, **settings))[0]
+        settings = {"edge_type": edge_type, "degree": degree, "prefixes": prefixes, "plan": plan}
+        return self._layers(x, self.layer_inputs(x, edge_index, edge_weight, **settings))[0]
 
     def plan(
         self, edge_index: Tensor, num_nodes: int, prefixes: Sequence[tuple[int, int]] | None = None
-    ) -> tuple[Routes, ...] | None:
-        """Routes for many passes over these edges, one for each layer; None where a pass is no cheaper with them."""
+    ) -> tuple[CSRAggregation, ...] | None:
+        """CSR aggregation for many passes over these edges, one for each layer; None where a pass is no cheaper with them."""
         if self.spec.kind == "rgcn" or edge_index.device.type != "cpu" or edge_index.shape[1] < WORTH_IT:
             return None
         prefixes = [(num_nodes, edge_index.shape[1])] * self.num_layers if prefixes is None else prefixes
         heads = self.spec.heads if self.spec.kind == "gat" else 1
         sizes = [(num_in, *prefix) for (num_in, _), prefix in pairwise([(num_nodes, 0), *prefixes])]
         made = {
-            (num_in, num_out, edges): Routes.of(*edge_index[:, :edges], num_in, num_out, heads)
+            (num_in, num_out, edges): CSRAggregation.of(*edge_index[:, :edges], num_in, num_out, heads)
             for num_in, num_out, edges in set(sizes)
         }
         return tuple(made[size] for size in sizes)
 
-    def attention(self, x, edge_index, edge_weight=None, *, edge_type=None, degree=None, prefixes=None) -> list[Tensor]:
+    def layer_attention(
+        self, x, edge_index, edge_weight=None, *, edge_type=None, degree=None, prefixes=None
+    ) -> list[Tensor]:
         """Attention along every edge, layer by layer: a list of (E, heads). Only a GAT has it."""
         if self.spec.kind != "gat":
             raise ValueError(f"only a gat network has attention (got {self.spec.kind!r}); load the data set's gat")
         settings = {"edge_type": edge_type, "degree": degree, "prefixes": prefixes}
-        return self._run(x, self.wirings(x, edge_index, edge_weight, **settings))[1]
+        return self._layers(x, self.layer_inputs(x, edge_index, edge_weight, **settings))[1]
 
     def read_out(
         self,
@@ -195,14 +229,14 @@ class GNN(nn.Module):
         score = self.head(one * other)  # (P, 1)
         return torch.cat([torch.zeros_like(score), score], dim=1)
 
-    def _run(self, x: Tensor, wirings: list[Wiring]) -> tuple[Tensor, list[Tensor]]:
+    def _layers(self, x: Tensor, inputs: list[LayerInputs]) -> tuple[Tensor, list[Tensor]]:
         h, states, attentions = x, [], []
-        for i, (layer, wiring) in enumerate(zip(self.layers, wirings, strict=True)):
+        for i, (layer, each) in enumerate(zip(self.layers, inputs, strict=True)):
             if self.spec.kind == "gat":
-                h, attention = layer.forward_with_attention(h, wiring)
+                h, attention = layer.forward_with_attention(h, each)
                 attentions.append(attention)
             else:
-                h = layer(h, wiring)
+                h = layer(h, each)
             h = self.finish(i, h)
             states.append(h)
         return self.jump(states), attentions
@@ -223,9 +257,9 @@ class GNN(nn.Module):
         states = [first_rows(h, states[-1].shape[0]) for h in states]
         return torch.cat(states, dim=-1) if self.spec.jump == "cat" else torch.stack(states).amax(0)
 
-    def wirings(
-        self, x, edge_index, edge_weight=None, *, edge_type=None, degree=None, prefixes=None, routes=None
-    ) -> list[Wiring]:
+    def layer_inputs(
+        self, x, edge_index, edge_weight=None, *, edge_type=None, degree=None, prefixes=None, plan=None
+    ) -> list[LayerInputs]:
         """Who sends to whom in each layer."""
         if x.ndim != 2 or x.shape[1] != self.spec.in_features:
             raise ValueError(f"the network reads {self.spec.in_features} features a node (got shape {tuple(x.shape)})")
@@ -235,20 +269,19 @@ class GNN(nn.Module):
             raise ValueError(
                 f"prefixes need one entry for each of {self.num_layers} layers, and the degrees of the whole graph (got {len(prefixes)})"
             )
-        if degree is None:
-            degree = count_by(edge_index[1], x.shape[0])
-        source, head = edge_index.unbind()
+        degree = count_by(edge_index[1], x.shape[0]) if degree is None else degree
+        source, target = edge_index.unbind()
         return [
-            Wiring(
+            LayerInputs(
                 first_rows(source, edges),
-                first_rows(head, edges),
+                first_rows(target, edges),
                 nodes,
                 degree,
                 _first(edge_weight, edges),
                 _first(edge_type, edges),
                 planned,
             )
-            for (nodes, edges), planned in zip(prefixes, routes or [None] * self.num_layers, strict=True)
+            for (nodes, edges), planned in zip(prefixes, plan or [None] * self.num_layers, strict=True)
         ]
 
 

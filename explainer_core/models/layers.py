@@ -5,11 +5,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from explainer_core.models.csr import Routes
+from explainer_core.models.csr import CSRAggregation
+
+TINY = 1e-12  # keeps a state of zeros at zero; torch's own normalize does it in two operations more, and slower by half
 
 
 @dataclass(frozen=True)
-class Wiring:
+class LayerInputs:
     """Who sends to whom in one layer.
 
     A layer may be asked for fewer nodes than it is given: only the first `num_out` nodes receive. In a
@@ -18,39 +20,39 @@ class Wiring:
     """
 
     source: Tensor  # (E,) int64
-    head: Tensor  # (E,) int64, all below num_out
+    target: Tensor  # (E,) int64, all below num_out
     num_out: int
     degree: Tensor  # (N,) in-degree in the whole graph
     edge_weight: Tensor | None = None  # (E,)
     edge_type: Tensor | None = None  # (E,) int64
-    routes: Routes | None = None  # the same edges planned, where many passes are to follow
+    csr: CSRAggregation | None = None  # the same edges planned, where many passes are to follow
 
     def total(self, table: Tensor, weight: Tensor | None) -> Tensor:
         """The weighted sum of the rows that each node's neighbours send, the weights (E,) or (E, heads): (num_out, D)."""
-        if self.routes is not None:
-            return self.routes.total(table, table.new_ones(len(self.source)) if weight is None else weight)
+        if self.csr is not None:
+            return self.csr.total(table, table.new_ones(len(self.source)) if weight is None else weight)
         rows = table.index_select(0, self.source)  # (E, D)
-        return sum_by(self.head, rows if weight is None else scaled(rows, weight), self.num_out)
+        return sum_by(self.target, rows if weight is None else scaled(rows, weight), self.num_out)
 
 
 class MessagePassing(nn.Module):
     """The shape all layers share. The edge weight multiplies messages, and never a node's own state."""
 
-    def forward(self, h: Tensor, wiring: Wiring) -> Tensor:
+    def forward(self, h: Tensor, inputs: LayerInputs) -> Tensor:
         state = self.transform(h)  # (N, D)
-        received = self.hear(state, wiring)  # (num_out, D)
-        return self.update(received, first_rows(state, wiring.num_out), wiring)
+        received = self.aggregate(state, inputs)  # (num_out, D)
+        return self.update(received, first_rows(state, inputs.num_out), inputs)
 
     def transform(self, h: Tensor) -> Tensor:
         """What a node prepares once for all its messages, and keeps as its own state."""
         return h
 
-    def hear(self, state: Tensor, wiring: Wiring) -> Tensor:
-        """Msg and Agg: what each node hears along its edges, weighted and summed."""
-        return wiring.total(state, wiring.edge_weight)
+    def aggregate(self, state: Tensor, inputs: LayerInputs) -> Tensor:
+        """Msg and Agg: what each node receives along its edges, weighted and summed."""
+        return inputs.total(state, inputs.edge_weight)
 
-    def update(self, received: Tensor, own: Tensor, wiring: Wiring) -> Tensor:
-        """Update: the node's next state from what it heard and its own state."""
+    def update(self, received: Tensor, own: Tensor, inputs: LayerInputs) -> Tensor:
+        """Update: the node's next state from what it received and its own state."""
         raise NotImplementedError
 
 
@@ -69,16 +71,16 @@ class GCNLayer(MessagePassing):
     def transform(self, h):
         return h if self.sums_first else self.linear(h)
 
-    def hear(self, state, wiring):
+    def aggregate(self, state, inputs):
         if not self.normalize:
-            return super().hear(state, wiring)
-        scale = (wiring.degree + 1).rsqrt()  # (N,): the own state counts as one more neighbour
-        share = scale[wiring.source] * scale[wiring.head]  # (E,)
-        return wiring.total(state, share if wiring.edge_weight is None else share * wiring.edge_weight)
+            return super().aggregate(state, inputs)
+        scale = (inputs.degree + 1).rsqrt()  # (N,): the own state counts as one more neighbour
+        share = scale[inputs.source] * scale[inputs.target]  # (E,)
+        return inputs.total(state, share if inputs.edge_weight is None else share * inputs.edge_weight)
 
-    def update(self, received, own, wiring):
+    def update(self, received, own, inputs):
         if self.normalize:
-            own = own / (wiring.degree[: wiring.num_out] + 1).unsqueeze(-1)
+            own = own / (inputs.degree[: inputs.num_out] + 1).unsqueeze(-1)
         total = received + own
         return nn.functional.linear(total, self.linear.weight, self.bias) if self.sums_first else total + self.bias
 
@@ -92,14 +94,14 @@ class SAGELayer(MessagePassing):
         self.own = nn.Linear(in_features, out_features, bias=False)
         self.normalize = normalize
 
-    def hear(self, state, wiring):
-        total = super().hear(state, wiring)
+    def aggregate(self, state, inputs):
+        total = super().aggregate(state, inputs)
         if not self.normalize:
             return total
         # divided by the number of edges, not by their weights: a masked edge falls silent, the others do not get louder
-        return total / wiring.degree[: wiring.num_out].clamp(min=1).unsqueeze(-1)
+        return total / inputs.degree[: inputs.num_out].clamp(min=1).unsqueeze(-1)
 
-    def update(self, received, own, wiring):
+    def update(self, received, own, inputs):
         return self.neighbors(received) + self.own(own)
 
 
@@ -111,7 +113,7 @@ class GINLayer(MessagePassing):
         self.epsilon = nn.Parameter(torch.zeros(1))
         self.mlp = nn.Sequential(nn.Linear(in_features, out_features), nn.ReLU(), nn.Linear(out_features, out_features))
 
-    def update(self, received, own, wiring):
+    def update(self, received, own, inputs):
         return self.mlp((1 + self.epsilon) * own + received)
 
 
@@ -123,7 +125,13 @@ class GATLayer(MessagePassing):
     """
 
     def __init__(
-        self, in_features: int, out_features: int, *, heads: int = 4, slope: float = 0.2, normalize: bool = True
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        heads: int = 4,
+        negative_slope: float = 0.2,
+        normalize: bool = True,
     ):
         super().__init__()
         if out_features % heads:
@@ -132,46 +140,46 @@ class GATLayer(MessagePassing):
         self.source_score = nn.Parameter(torch.empty(heads, out_features // heads))
         self.head_score = nn.Parameter(torch.empty(heads, out_features // heads))
         self.bias = nn.Parameter(torch.zeros(out_features))
-        self.heads, self.slope, self.normalize = heads, slope, normalize
+        self.heads, self.negative_slope, self.normalize = heads, negative_slope, normalize
         nn.init.xavier_uniform_(self.source_score)
         nn.init.xavier_uniform_(self.head_score)
 
     def transform(self, h):
         return self.linear(h)
 
-    def attention(self, state: Tensor, wiring: Wiring) -> tuple[Tensor, Tensor]:
+    def attention(self, state: Tensor, inputs: LayerInputs) -> tuple[Tensor, Tensor]:
         """Weights of every edge, and of every node for itself: (E, heads), (num_out, heads)."""
         width = state.shape[1] // self.heads  # not -1, which torch cannot work out where there are no nodes
         per_head = state.view(len(state), self.heads, width)  # (N, heads, D / heads)
         sends = (per_head * self.source_score).sum(-1)  # (N, heads)
-        hears = (per_head[: wiring.num_out] * self.head_score).sum(-1)  # (num_out, heads)
-        score = self._score(sends.index_select(0, wiring.source) + hears.index_select(0, wiring.head))
-        own_score = self._score(sends[: wiring.num_out] + hears)
+        receives = (per_head[: inputs.num_out] * self.head_score).sum(-1)  # (num_out, heads)
+        score = self._score(sends.index_select(0, inputs.source) + receives.index_select(0, inputs.target))
+        own_score = self._score(sends[: inputs.num_out] + receives)
         if not self.normalize:
             return score.sigmoid(), own_score.sigmoid()
         # the largest score of each node is taken off first, or exp overflows; it cancels out
-        index = wiring.head.unsqueeze(-1).expand_as(score)
+        index = inputs.target.unsqueeze(-1).expand_as(score)
         top = own_score.detach().scatter_reduce(0, index, score.detach(), "amax")  # (num_out, heads)
-        score, own_score = (score - top.index_select(0, wiring.head)).exp(), (own_score - top).exp()
-        total = own_score + sum_by(wiring.head, score, wiring.num_out)
-        return score / total.index_select(0, wiring.head), own_score / total
+        score, own_score = (score - top.index_select(0, inputs.target)).exp(), (own_score - top).exp()
+        total = own_score + sum_by(inputs.target, score, inputs.num_out)
+        return score / total.index_select(0, inputs.target), own_score / total
 
-    def forward(self, h, wiring):
-        return self.forward_with_attention(h, wiring)[0]
+    def forward(self, h, inputs):
+        return self.forward_with_attention(h, inputs)[0]
 
-    def forward_with_attention(self, h: Tensor, wiring: Wiring) -> tuple[Tensor, Tensor]:
+    def forward_with_attention(self, h: Tensor, inputs: LayerInputs) -> tuple[Tensor, Tensor]:
         """The next states, and the attention paid along each edge: (num_out, D), (E, heads)."""
         state = self.transform(h)
-        on_edge, on_self = self.attention(state, wiring)
-        weight = on_edge if wiring.edge_weight is None else on_edge * wiring.edge_weight.unsqueeze(-1)
-        own = scaled(state[: wiring.num_out], on_self)
-        return self.update(wiring.total(state, weight), own, wiring), on_edge
+        on_edge, on_self = self.attention(state, inputs)
+        weight = on_edge if inputs.edge_weight is None else on_edge * inputs.edge_weight.unsqueeze(-1)
+        own = scaled(state[: inputs.num_out], on_self)
+        return self.update(inputs.total(state, weight), own, inputs), on_edge
 
-    def update(self, received, own, wiring):
+    def update(self, received, own, inputs):
         return received + own + self.bias
 
     def _score(self, raw: Tensor) -> Tensor:
-        return nn.functional.leaky_relu(raw, self.slope)
+        return nn.functional.leaky_relu(raw, self.negative_slope)
 
 
 class GatedLayer(MessagePassing):
@@ -187,10 +195,10 @@ class GatedLayer(MessagePassing):
     def transform(self, h):
         return nn.functional.pad(h, (0, self.cell.hidden_size - h.shape[1]))
 
-    def hear(self, state, wiring):
-        return super().hear(self.linear(state), wiring)
+    def aggregate(self, state, inputs):
+        return super().aggregate(self.linear(state), inputs)
 
-    def update(self, received, own, wiring):
+    def update(self, received, own, inputs):
         return self.cell(received, own)
 
 
@@ -203,18 +211,18 @@ class RelationalLayer(MessagePassing):
         self.own = nn.Linear(in_features, out_features)
         nn.init.xavier_uniform_(self.weight)
 
-    def hear(self, state, wiring):
-        if wiring.edge_type is None:
+    def aggregate(self, state, inputs):
+        if inputs.edge_type is None:
             raise ValueError("a relational network needs the type of every edge (got none); pass edge_type")
         num_types, num_nodes = self.weight.shape[0], state.shape[0]
         of_type = (state @ self.weight).flatten(0, 1)  # (types * N, D)
-        kind = wiring.head * num_types + wiring.edge_type  # (E,): the receiving node and the type
-        count = count_by(kind, wiring.num_out * num_types)
-        messages = of_type.index_select(0, wiring.edge_type * num_nodes + wiring.source)
-        share = 1 / count[kind] if wiring.edge_weight is None else wiring.edge_weight / count[kind]
-        return sum_by(wiring.head, scaled(messages, share), wiring.num_out)
+        kind = inputs.target * num_types + inputs.edge_type  # (E,): the receiving node and the type
+        count = count_by(kind, inputs.num_out * num_types)
+        messages = of_type.index_select(0, inputs.edge_type * num_nodes + inputs.source)
+        share = 1 / count[kind] if inputs.edge_weight is None else inputs.edge_weight / count[kind]
+        return sum_by(inputs.target, scaled(messages, share), inputs.num_out)
 
-    def update(self, received, own, wiring):
+    def update(self, received, own, inputs):
         return received + self.own(own)
 
 

@@ -11,7 +11,7 @@ from explainer_core.computation.batches import check_targets
 from explainer_core.config import AUTO, ExplainConfig
 from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.models import GNN
+from explainer_core.models.protocol import Model
 from explainer_core.predictions import Predictions, predictions
 from explainer_core.prototypes.joining import MOST_CLUSTERS, join_explanations
 from explainer_core.prototypes.prototype import Prototype
@@ -25,7 +25,7 @@ STEPS_SHOWN = 10  # how often a prototype that is being watched grows
 
 
 def prototype(
-    model: GNN,
+    model: Model,
     data: Graph | GraphSet,
     label: int | None = None,
     *,
@@ -46,7 +46,7 @@ def prototype(
     "auto". `clusters` is how many shapes to look for; by default another only where it is clear.
     """
     config = ExplainConfig() if config is None else config
-    _check_request(label, instances, clusters, model.spec.num_classes)
+    _check_request(label, instances, clusters, model.num_classes)
     chosen = _chosen(model, data, label, targets, reference, instances, seed)
     join = partial(join_explanations, data=data, label=label, seed=seed, keep_reference=reference is not None)
     explain = partial(_explained, model, data, config=config, target_class="predicted" if label is None else label)
@@ -94,18 +94,18 @@ def _chosen(
     """The reference, then the others in random order."""
     given = [*(targets or ()), *(() if reference is None else (reference,))]
     check_targets(data, given)
-    if given and TASKS[type(given[0])] != model.spec.task:
-        raise ValueError(f"a {model.spec.task} model explains a {model.spec.task} (got {given[0]})")
+    if given and TASKS[type(given[0])] != model.task:
+        raise ValueError(f"a {model.task} model explains a {model.task} (got {given[0]})")
     if targets is not None and not targets:
         raise ValueError("targets must name at least one node, graph or link (got none)")
     predicted = cache(partial(predictions, model, data))  # asked for only where members or the reference are chosen
     if targets is not None:
         candidates = list(dict.fromkeys(targets))
-    elif label is None or model.spec.task == "link":
+    elif label is None or model.task == "link":
         why = "no label" if label is None else "a link model has no class to draw from"
         raise ValueError(f"targets or a label must say who the members are (got no targets, and {why}); pass targets=")
     else:
-        candidates = _members_of_class(predicted(), data, label, model.spec.task)
+        candidates = _members_of_class(predicted(), data, label, model.task)
     if reference is None:
         vectors = np.stack([_embedding(predicted().embedding, target) for target in candidates])
         reference = candidates[int(np.linalg.norm(vectors - vectors.mean(0), axis=1).argmin())]

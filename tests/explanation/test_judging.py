@@ -98,7 +98,7 @@ DEEP = {
 @pytest.mark.parametrize("kind", ["gcn", "sage", "gin", "gated", "gat"])
 @pytest.mark.parametrize("task", ["node", "link"])
 def test_parts_around_a_target_of_a_deep_network_are_masks_in_the_whole_graph(shape, kind, task):
-    """Sparse enough for some of the nodes to be too far from the target to be heard in time."""
+    """Sparse enough for some of the nodes to be too far from the target to be felt in time."""
     classes = {"num_classes": 2} if task == "link" else {}
     model = sharp(network(kind, task, num_layers=4, **DEEP[shape], **classes))
     for i, norm in enumerate(model.norms):

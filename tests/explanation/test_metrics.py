@@ -87,7 +87,7 @@ def test_a_subgraph_of_everything_keeps_everything_and_of_nothing_takes_nothing_
 
 
 def test_faithfulness_equals_the_model_on_a_graph_without_those_edges():
-    """An independent way: edges are really removed. A summing network hears the same."""
+    """An independent way: edges are really removed. A summing network receives the same."""
     model, graph = network(normalize=False), random_graph(20, 30)
     found = explain(model, graph, Node(4), QUICK)
     (judged,) = metrics.faithfulness(model, graph, [found])

@@ -196,7 +196,7 @@ def test_a_size_out_of_range_is_an_error():
 
 
 def loud_arm():
-    """Node 0 hears 5 along the edges to 1 and from there to 2, and nothing along three others: one part is best."""
+    """Node 0 receives 5 along the edges to 1 and from there to 2, and nothing along three others: one part is best."""
     x = torch.zeros(20, 1)
     x[2] = 5.0
     return counting(2), Graph(x, undirected([(0, 1), (1, 2), (0, 3), (0, 4), (0, 5), (5, 6)]))

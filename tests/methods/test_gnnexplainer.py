@@ -15,7 +15,7 @@ from small_networks import (
     case,
     counting_network,
     network,
-    problem_of,
+    objective_of,
     random_graph,
     sharp,
     state_of,
@@ -318,7 +318,7 @@ def test_the_only_path_that_carries_the_prediction_wins(fill, direction):
     assert found.subgraph().edges == ((0, 1), (1, 4))
 
 
-def test_the_way_back_of_the_path_is_let_go():
+def test_the_reverse_direction_of_the_path_is_let_go():
     settings = ExplainConfig(steps=100, feature_fill="zero", size=0.05, feat_size=0.0)
     found = explain(counting_network(), one_path(), Node(0), settings)
     weight = dict(zip(map(tuple, found.edge_index.T.tolist()), found.edge_weight, strict=True))
@@ -428,8 +428,8 @@ def test_the_laplacian_term_is_that_of_the_masked_graph():
     model.head.bias.copy_(torch.stack([scores.median(), torch.tensor(0.0)]))
     classes = model(graph.x, graph.edge_index).argmax(-1).numpy()
     assert 0 < classes.sum() < 5
-    steps = list(gnnexplainer_steps(problem_of(model, graph, [Node(0)], config(laplacian=2.5, steps=3))))
-    computation = problem_of(model, graph, [Node(0)]).computation
+    steps = list(gnnexplainer_steps(objective_of(model, graph, [Node(0)], config(laplacian=2.5, steps=3))))
+    computation = objective_of(model, graph, [Node(0)]).computation
     for before, after in pairwise(steps):
         masked = nx.Graph()
         masked.add_nodes_from(range(5))
@@ -441,11 +441,11 @@ def test_the_laplacian_term_is_that_of_the_masked_graph():
         assert after.terms[-1]["laplacian"].item() == pytest.approx(2.5 * classes @ laplacian @ classes, rel=1e-5)
 
 
-def said_under(problem, mask, x):
+def said_under(objective, mask, x):
     """What the network says under a mask. Of a whole graph, a node counts in the readout as much as the edge it keeps most."""
-    c, model = problem.computation, problem.model
-    if problem.task != "graph" or problem.config.readout == "plain":
-        return problem.logits(mask, x)
+    c, model = objective.computation, objective.model
+    if objective.task != "graph" or objective.config.readout == "plain":
+        return objective.logits(mask, x)
     z = model.embed(x, c.edge_index, mask, edge_type=c.edge_types)
     rows = []
     for graph in range(c.num_instances):
@@ -456,33 +456,33 @@ def said_under(problem, mask, x):
     return model.head(torch.stack(rows))
 
 
-def slow_objective(problem, logits, feature_logits, step):
+def slow_objective(objective, logits, feature_logits, step):
     """The objective of every prediction, term by term and edge by edge, as the paper writes it: a list of dicts.
 
     `logits` has one row for each directed edge; features are filled from the first node's, or zero.
     """
-    c, settings = problem.computation, problem.config
+    c, settings = objective.computation, objective.config
     mask, gate = logits.sigmoid(), feature_logits.sigmoid()
     per_node = gate if settings.feature_mask == "per_node" else gate[c.node_instance]
-    fill = torch.zeros_like(c.x) if settings.feature_fill == "zero" else problem.values[:1].expand_as(c.x)
-    output = said_under(problem, mask, fill + (c.x - fill) * per_node) / settings.temperature
-    left = said_under(problem, 1 - mask, c.x) / settings.temperature
+    fill = torch.zeros_like(c.x) if settings.feature_fill == "zero" else objective.values[:1].expand_as(c.x)
+    output = said_under(objective, mask, fill + (c.x - fill) * per_node) / settings.temperature
+    left = said_under(objective, 1 - mask, c.x) / settings.temperature
     share = min(1, step / (0.8 * settings.steps))
-    ends = 2 if problem.task == "link" else 1
+    ends = 2 if objective.task == "link" else 1
     found = []
-    for p in range(len(problem.goal)):
-        terms = {"prediction": -(problem.goal[p] * output[p].softmax(-1).log()).sum(), "laplacian": torch.zeros(())}
+    for p in range(len(objective.goal)):
+        terms = {"prediction": -(objective.goal[p] * output[p].softmax(-1).log()).sum(), "laplacian": torch.zeros(())}
         parts = range(p * ends, (p + 1) * ends)
         edges = [mask[c.edge_instance == part] for part in parts]
         if settings.necessity:
-            terms["necessity"] = -settings.necessity * (1 - (problem.goal[p] * left[p].softmax(-1)).sum()).log()
+            terms["necessity"] = -settings.necessity * (1 - (objective.goal[p] * left[p].softmax(-1)).sum()).log()
         own = [c.node_instance == part if settings.feature_mask == "per_node" else part for part in parts]
         terms["size"] = sum(size_at(settings, share, len(part)) * part.sum() for part in edges)
         terms["entropy"] = settings.entropy * sum(entropy_of(part).mean() for part in edges if len(part))
         terms["feat_size"] = settings.feat_size * sum(gate[rows].mean() for rows in own)
         terms["feat_entropy"] = settings.feat_entropy * sum(entropy_of(gate[rows]).mean() for rows in own)
-        for e in (c.edge_instance == p).nonzero().flatten().tolist() if problem.task == "node" else ():
-            a, b = problem.node_class[c.edge_index[:, e]].tolist()
+        for e in (c.edge_instance == p).nonzero().flatten().tolist() if objective.task == "node" else ():
+            a, b = objective.node_class[c.edge_index[:, e]].tolist()
             terms["laplacian"] = terms["laplacian"] + settings.laplacian * mask[e] * float(a != b) / 2
         found.append(terms)
     return found
@@ -502,17 +502,17 @@ def entropy_of(share):
 @pytest.mark.parametrize("fill", ["zero", "marginal"])
 @pytest.mark.parametrize(("direction", "features"), [("directed", "shared"), ("symmetric", "per_node")])
 def test_terms_and_steps_are_those_of_autograd_and_torchs_adam(task, necessity, fill, direction, features, monkeypatch):
-    """The gradients written out, and Adam written out, against the whole objective through autograd and torch.optim."""
+    """The manual gradients, and our own Adam, against the whole objective through autograd and torch.optim."""
     monkeypatch.setattr(learning, "START_NOISE", 0.0)
     monkeypatch.setattr(learning, "hashed_index", lambda size, *names: torch.zeros_like(names[-1]))
-    settings = objective(necessity=necessity, feature_fill=fill, direction=direction, feature_mask=features)
-    problem = problem_of(*case(task), settings)
-    c = problem.computation
+    settings = all_terms(necessity=necessity, feature_fill=fill, direction=direction, feature_mask=features)
+    objective = objective_of(*case(task), settings)
+    c = objective.computation
     tie = torch.arange(c.num_edges) if direction == "directed" else torch.tensor(ties(c))
     edge = torch.full((int(tie.max()) + 1,), 1.0, requires_grad=True)
     rows = c.num_nodes if features == "per_node" else c.num_instances
     feature = torch.zeros(rows, c.x.shape[1], requires_grad=True)
-    for step in descended(problem, edge, tie, feature):
+    for step in descended(objective, edge, tie, feature):
         assert ("necessity" in step.terms[-1]) == bool(necessity)
         gate = step.weights.node_feature if features == "per_node" else step.weights.feature
         torch.testing.assert_close(gate, feature.detach().sigmoid(), atol=1e-4, rtol=0)
@@ -524,27 +524,27 @@ def test_terms_and_steps_are_those_of_autograd_and_torchs_adam(task, necessity, 
 def test_with_the_features_as_they_are_the_steps_are_those_of_autograd_too(task, necessity, readout, kind, monkeypatch):
     """Both sides of the mask go through the network in one pass; the objective has two."""
     monkeypatch.setattr(learning, "START_NOISE", 0.0)
-    settings = objective(necessity=necessity, readout=readout, features="none", feat_size=0.0, feat_entropy=0.0)
-    problem = problem_of(*case(task, kind, typed=True), settings)
-    c = problem.computation
+    settings = all_terms(necessity=necessity, readout=readout, features="none", feat_size=0.0, feat_entropy=0.0)
+    objective = objective_of(*case(task, kind, typed=True), settings)
+    c = objective.computation
     edge = torch.full((c.num_edges,), 1.0, requires_grad=True)
     shown = torch.full((c.num_instances, c.x.shape[1]), 50.0, requires_grad=True)  # sigmoid is one
-    for step in descended(problem, edge, torch.arange(c.num_edges), shown):
+    for step in descended(objective, edge, torch.arange(c.num_edges), shown):
         assert step.weights.feature is None
         assert not {"feat_size", "feat_entropy"} & set(step.terms[-1])
 
 
-def objective(**changes):
+def all_terms(**changes):
     """Every term weighs something."""
     weights = {"size": 0.3, "size_start": 0.01, "entropy": 0.7, "feat_entropy": 0.3, "laplacian": 0.4}
     return joint(**{"steps": 10, "start": 1.0, "temperature": 2.0} | weights | changes)
 
 
-def descended(problem, edge, tie, feature):
+def descended(objective, edge, tie, feature):
     """Yields the steps of the method while torch's own Adam walks along on the slow objective; both must agree."""
-    adam = torch.optim.Adam([edge, feature], lr=problem.config.learning_rate)
-    for number, step in enumerate(gnnexplainer_steps(problem)):
-        terms = slow_objective(problem, edge[tie], feature, number)
+    adam = torch.optim.Adam([edge, feature], lr=objective.config.learning_rate)
+    for number, step in enumerate(gnnexplainer_steps(objective)):
+        terms = slow_objective(objective, edge[tie], feature, number)
         for name, values in step.terms[-1].items():
             expected = torch.stack([torch.as_tensor(of_one[name]) for of_one in terms]).detach()
             torch.testing.assert_close(
@@ -598,8 +598,8 @@ def test_edges_of_different_types_have_masks_of_their_own(direction):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_mask_for_each_node_has_its_shape_and_its_mean_is_the_features_weight(task):
-    problem = problem_of(*case(task), joint(feature_mask="per_node"))
-    found, c = gnnexplainer(problem), problem.computation
+    objective = objective_of(*case(task), joint(feature_mask="per_node"))
+    found, c = gnnexplainer(objective), objective.computation
     assert found.node_feature.shape == c.x.shape
     assert found.feature.shape == (c.num_instances, c.x.shape[1])
     for instance in range(c.num_instances):
@@ -616,8 +616,8 @@ def test_for_a_node_by_itself_one_mask_and_a_mask_for_each_node_are_the_same():
 def test_a_mask_for_each_node_knows_whose_feature_matters():
     """Only node 4 has anything to say."""
     settings = joint(steps=80, feature_mask="per_node", feature_fill="zero", feat_size=0.5, size=0.0)
-    problem = problem_of(counting_network(), one_path(), [Node(0)], settings)
-    weight = dict(zip(problem.computation.node_ids.tolist(), gnnexplainer(problem).node_feature[:, 0], strict=True))
+    objective = objective_of(counting_network(), one_path(), [Node(0)], settings)
+    weight = dict(zip(objective.computation.node_ids.tolist(), gnnexplainer(objective).node_feature[:, 0], strict=True))
     assert max(weight, key=weight.get) == 4
     assert all(weight[4] > weight[node] + 0.3 for node in weight if node != 4)
 

@@ -10,7 +10,7 @@ import dataclasses
 
 import pytest
 import torch
-from small_networks import case, problem_of
+from small_networks import case, objective_of
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
@@ -78,7 +78,7 @@ def _on_device(value, seen):
 def learner(task, kind="gcn", **settings):
     """Set up on the host, where it may look at what it likes, and moved. Of nine steps the last ones may settle."""
     config = ExplainConfig(steps=CHECK - 1, **settings)
-    return on_device(_Learner(problem_of(*case(task, kind, typed=True), config).repeated(config.seeds)))
+    return on_device(_Learner(objective_of(*case(task, kind, typed=True), config).repeated(config.seeds)))
 
 
 @pytest.mark.parametrize("task", TASKS)

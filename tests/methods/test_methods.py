@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from small_networks import case, counting_network, network, problem_of, random_graph, random_set, state_of
+from small_networks import case, counting_network, network, objective_of, random_graph, random_set, state_of
 
 from explainer_core.api import explain, explain_many
 from explainer_core.config import ExplainConfig
@@ -24,9 +24,9 @@ def for_method(method, task, **settings):
     return case(task, "gat" if METHODS[method].needs_attention else "gcn", **settings)
 
 
-def weight_of(problem, weights):
+def weight_of(objective, weights):
     """Edge weights by (prediction's instance, source, head) in the numbers of the graph."""
-    c = problem.computation
+    c = objective.computation
     ends = c.node_ids[c.edge_index].t().tolist()
     keys = [(instance, *pair) for instance, pair in zip(c.edge_instance.tolist(), ends, strict=True)]
     return dict(zip(keys, weights.edge.tolist(), strict=True))
@@ -39,16 +39,16 @@ def weight_of(problem, weights):
 @pytest.mark.parametrize("method", METHODS)
 def test_weights_are_finite_and_there_is_one_for_each_edge_and_feature(method, task):
     model, data, targets = for_method(method, task)
-    problem = problem_of(model, data, targets, QUICK)
-    found = METHODS[method](problem)
-    assert found.edge.shape == (problem.computation.num_edges,)
+    objective = objective_of(model, data, targets, QUICK)
+    found = METHODS[method](objective)
+    assert found.edge.shape == (objective.computation.num_edges,)
     assert found.edge.isfinite().all()
     assert (found.edge >= 0).all()
     assert not found.edge.requires_grad
     if method in FEATURELESS or method in LEARNS:  # whose features are weighed after the edges
         assert found.feature is None
     else:
-        assert found.feature.shape == (problem.computation.num_instances, data.num_features)
+        assert found.feature.shape == (objective.computation.num_instances, data.num_features)
         assert found.feature.isfinite().all()
         assert (found.feature >= 0).all()
         assert not found.feature.requires_grad
@@ -151,24 +151,24 @@ def test_typed_edges_are_explained(method):
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_the_gradient_is_the_slope_of_the_loss(task):
+def test_the_gradient_is_that_of_finite_differences(task):
     """Against finite differences in double precision, for edges and for features."""
     model, data, targets = case(task)
-    problem = problem_of(model.double(), double(data), targets[:1])
-    found, c, small = METHODS["gradient"](problem), problem.computation, 1e-6
+    objective = objective_of(model.double(), double(data), targets[:1])
+    found, c, small = METHODS["gradient"](objective), objective.computation, 1e-6
     for e in range(c.num_edges):
         weight = torch.ones(c.num_edges, dtype=torch.float64)
         weight[e] += small
-        slope = (problem.loss(problem.logits(weight)) - problem.loss(problem.logits())).item() / small
-        assert found.edge[e].item() == pytest.approx(abs(slope), abs=1e-5)
-    slopes = torch.zeros(c.num_instances, c.x.shape[1], dtype=torch.float64)
+        difference = (objective.loss(objective.logits(weight)) - objective.loss(objective.logits())).item() / small
+        assert found.edge[e].item() == pytest.approx(abs(difference), abs=1e-5)
+    differences = torch.zeros(c.num_instances, c.x.shape[1], dtype=torch.float64)
     for node in range(c.num_nodes):
         for feature in range(c.x.shape[1]):
             x = c.x.clone()
             x[node, feature] += small
-            slope = (problem.loss(problem.logits(None, x)) - problem.loss(problem.logits())).item() / small
-            slopes[c.node_instance[node], feature] += abs(slope)
-    torch.testing.assert_close(found.feature.double(), slopes, atol=1e-4, rtol=1e-4)
+            difference = (objective.loss(objective.logits(None, x)) - objective.loss(objective.logits())).item() / small
+            differences[c.node_instance[node], feature] += abs(difference)
+    torch.testing.assert_close(found.feature.double(), differences, atol=1e-4, rtol=1e-4)
 
 
 def double(data):
@@ -178,7 +178,7 @@ def double(data):
 
 
 def test_the_gradient_on_paper():
-    """One edge brings 2 to the node: the loss is ln(1 + e^-2s), its slope at s = 1 is 2 / (1 + e^2)."""
+    """One edge brings 2 to the node: the loss is ln(1 + e^-2s), its derivative at s = 1 is 2 / (1 + e^2)."""
     graph = Graph(torch.tensor([[0.0], [2.0]]), undirected([(0, 1)]))
     found = explain(counting_network(1), graph, Node(0), method="gradient")
     assert found.edge_index.T.tolist() == [[1, 0]]
@@ -191,11 +191,11 @@ def test_integrated_gradients_add_up_to_what_is_explained(num_layers):
     """Completeness, where all speak for the class: nothing is lost in the absolute values."""
     graph = Graph(torch.rand(8, 1, generator=torch.Generator().manual_seed(0)), random_graph(8, 12).edge_index)
     model = counting_network(num_layers, strength=0.5)
-    problem = problem_of(model, graph, [Node(0)], ExplainConfig(feature_fill="zero"), target_class=1)
-    found = METHODS["integrated_gradients"](problem)
-    c = problem.computation
-    nothing = problem.loss(problem.logits(torch.zeros(c.num_edges), torch.zeros_like(c.x)))
-    rise = (nothing - problem.loss(problem.logits())).item()
+    objective = objective_of(model, graph, [Node(0)], ExplainConfig(feature_fill="zero"), target_class=1)
+    found = METHODS["integrated_gradients"](objective)
+    c = objective.computation
+    nothing = objective.loss(objective.logits(torch.zeros(c.num_edges), torch.zeros_like(c.x)))
+    rise = (nothing - objective.loss(objective.logits())).item()
     assert (found.edge.sum() + found.feature.sum()).item() == pytest.approx(rise, rel=0.01)
 
 
@@ -218,10 +218,10 @@ def test_from_average_features_an_average_node_has_nothing_to_add():
 # Occlusion
 
 
-def slow_occlusion(problem):
+def slow_occlusion(objective):
     """Zeroes every undirected edge (of one type) of every instance by hand, one after another."""
-    c = problem.computation
-    base, grown = problem.loss(problem.logits()), torch.zeros(c.num_edges)
+    c = objective.computation
+    base, grown = objective.loss(objective.logits()), torch.zeros(c.num_edges)
     types = torch.zeros(c.num_edges, dtype=torch.int64) if c.edge_types is None else c.edge_types
     for e in range(c.num_edges):
         a, b = c.edge_index[:, e].tolist()
@@ -229,19 +229,19 @@ def slow_occlusion(problem):
         for other in range(c.num_edges):
             if set(c.edge_index[:, other].tolist()) == {a, b} and types[other] == types[e]:
                 weight[other] = 0
-        p = int(c.edge_instance[e]) // (2 if problem.task == "link" else 1)
-        grown[e] = (problem.loss(problem.logits(weight)) - base)[p].clamp(min=0)
+        p = int(c.edge_instance[e]) // (2 if objective.task == "link" else 1)
+        grown[e] = (objective.loss(objective.logits(weight)) - base)[p].clamp(min=0)
     return grown
 
 
-def slow_feature_occlusion(problem, fill):
+def slow_feature_occlusion(objective, fill):
     """Fills in every feature of all nodes by hand: (P, F)."""
-    c, base = problem.computation, problem.loss(problem.logits())
+    c, base = objective.computation, objective.loss(objective.logits())
     grown = []
     for feature in range(c.x.shape[1]):
         x = c.x.clone()
         x[:, feature] = fill[feature]
-        grown.append((problem.loss(problem.logits(None, x)) - base).clamp(min=0))
+        grown.append((objective.loss(objective.logits(None, x)) - base).clamp(min=0))
     return torch.stack(grown, dim=1)
 
 
@@ -251,42 +251,42 @@ def slow_feature_occlusion(problem, fill):
 def test_occlusion_is_what_a_slow_loop_finds(task, typed, at_once, monkeypatch):
     monkeypatch.setattr(occlusion_method, "BATCH_SIZE", at_once)
     model, data, targets = case(task, "rgcn" if typed else "gcn", typed=typed)
-    problem = problem_of(model, data, targets)
-    found = METHODS["occlusion"](problem)
-    torch.testing.assert_close(found.edge, slow_occlusion(problem), atol=1e-5, rtol=1e-4)
-    by_prediction = slow_feature_occlusion(problem, data.x.mean(0))
-    expected = by_prediction[problem.predictions_of_instances]
+    objective = objective_of(model, data, targets)
+    found = METHODS["occlusion"](objective)
+    torch.testing.assert_close(found.edge, slow_occlusion(objective), atol=1e-5, rtol=1e-4)
+    by_prediction = slow_feature_occlusion(objective, data.x.mean(0))
+    expected = by_prediction[objective.predictions_of_instances]
     torch.testing.assert_close(found.feature, expected, atol=1e-5, rtol=1e-4)
     assert found.edge.any()
 
 
 def test_occlusion_with_zeros_fills_in_zeros():
-    problem = problem_of(*case("node"), ExplainConfig(feature_fill="zero"))
-    expected = slow_feature_occlusion(problem, torch.zeros(problem.computation.x.shape[1]))
-    torch.testing.assert_close(METHODS["occlusion"](problem).feature, expected, atol=1e-5, rtol=1e-4)
+    objective = objective_of(*case("node"), ExplainConfig(feature_fill="zero"))
+    expected = slow_feature_occlusion(objective, torch.zeros(objective.computation.x.shape[1]))
+    torch.testing.assert_close(METHODS["occlusion"](objective).feature, expected, atol=1e-5, rtol=1e-4)
 
 
 # Attention
 
 
 @pytest.mark.parametrize("normalize", [True, False])
-def test_attention_is_the_mean_over_heads_and_the_layers_in_which_an_edge_is_heard(normalize):
-    """Layer l hears edges into nodes within L - l hops; the numbers are those of the network on the whole graph."""
+def test_attention_is_the_mean_over_heads_and_the_layers_that_aggregate_an_edge(normalize):
+    """Layer l aggregates edges into nodes within L - l hops; the numbers are those of the network on the whole graph."""
     model, graph = network("gat", num_layers=3, normalize=normalize), random_graph(20, 30)
     with torch.no_grad():
-        layers = [paid.mean(1) for paid in model.attention(graph.x, graph.edge_index)]  # 3 of (E,)
+        layers = [paid.mean(1) for paid in model.layer_attention(graph.x, graph.edge_index)]  # 3 of (E,)
     for node in (0, 4, 11):
         found = explain(model, graph, Node(node), method="attention")
         hop = dict(zip(found.nodes.tolist(), found.hop.tolist(), strict=True))
         for e, head, weight in zip(found.edge_ids, found.edge_index[1], found.edge_weight, strict=True):
-            heard = layers[: 3 - hop[int(head)]]
-            assert weight == pytest.approx(np.mean([paid[e].item() for paid in heard]), abs=1e-6)
+            paid_there = layers[: 3 - hop[int(head)]]
+            assert weight == pytest.approx(np.mean([paid[e].item() for paid in paid_there]), abs=1e-6)
 
 
 def test_attention_over_a_whole_graph_is_the_mean_over_all_layers():
     model, graphs = network("gat", "graph"), random_set()
     with torch.no_grad():
-        layers = model.attention(graphs[2].x, graphs[2].edge_index)
+        layers = model.layer_attention(graphs[2].x, graphs[2].edge_index)
     found = explain(model, graphs, WholeGraph(2), method="attention")
     np.testing.assert_allclose(found.edge_weight, torch.stack(layers).mean((0, 2)), atol=1e-6)
 
@@ -333,7 +333,7 @@ def test_several_seeds_of_chance_are_the_mean_of_each():
 
 @pytest.mark.parametrize("method", ["gradient", "occlusion", "integrated_gradients", "gnnexplainer", "verified"])
 def test_every_method_that_asks_the_model_finds_the_edge_that_carries_the_prediction(method):
-    """Node 0 hears 5 along one edge and nothing along three others."""
+    """Node 0 receives 5 along one edge and nothing along three others."""
     x = torch.zeros(50, 1)
     x[1] = 5.0
     graph = Graph(x, undirected([(0, leaf) for leaf in range(1, 5)]))

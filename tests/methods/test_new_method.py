@@ -16,16 +16,16 @@ QUICK = xc.ExplainConfig(steps=5, k_m=4)
 TASKS = ("node", "graph", "link")
 
 
-def degree(problem):
+def degree(objective):
     """Edges into nodes with many neighbours first."""
-    c = problem.computation
+    c = objective.computation
     return Weights(c.degree[c.edge_index[1]].float())
 
 
-def half_steps(problem, every):
+def half_steps(objective, every):
     for number in (1, 2):
-        weights = Weights(torch.full((problem.computation.num_edges,), 0.5))
-        yield Step(number, [{"prediction": torch.zeros(len(problem.goal))}], weights, number == 2)
+        weights = Weights(torch.full((objective.computation.num_edges,), 0.5))
+        yield Step(number, [{"prediction": torch.zeros(len(objective.goal))}], weights, number == 2)
 
 
 DEGREE = Method("degree", "Degree", "The busiest nodes first.", degree, features=False)
@@ -68,8 +68,8 @@ def test_what_is_learnt_in_steps_can_be_watched_and_what_is_not_says_so(register
 
 def test_a_method_that_proposes_is_verified_by_asking_the_network(registered):
     model, data, targets = case("node")
-    proposals = {"near": lambda problem: 1 / (1 + problem.computation.hop[problem.computation.edge_index[1]])}
-    propose = lambda problem: {key: rank(problem).float() for key, rank in proposals.items()}  # noqa: E731
+    proposals = {"near": lambda objective: 1 / (1 + objective.computation.hop[objective.computation.edge_index[1]])}
+    propose = lambda objective: {key: rank(objective).float() for key, rank in proposals.items()}  # noqa: E731
     name = registered(dataclasses.replace(DEGREE, propose=propose, steady=("near",)))
     found = xc.explain(model, data, targets[0], QUICK, name)
     assert found.table

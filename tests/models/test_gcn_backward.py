@@ -1,4 +1,4 @@
-"""The slope that is written out against the one autograd records."""
+"""The manual backward against the one autograd records."""
 
 import itertools
 
@@ -8,7 +8,7 @@ from small_networks import network, random_graph
 
 from explainer_core.computation.batches import computation_of
 from explainer_core.computation.forward import run
-from explainer_core.models import KINDS, gcn_backward
+from explainer_core.models import GNN, KINDS, gcn_backward
 from explainer_core.targets import Node
 
 SPECS = [
@@ -24,47 +24,58 @@ SPECS = [
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: "-".join(map(str, spec.values())))
 @pytest.mark.parametrize("targets", [[Node(3)], [Node(7), Node(0), Node(11)]], ids=["one", "three"])
-def test_logits_and_slopes_are_those_of_autograd(spec, targets):
+def test_logits_and_gradients_are_those_of_autograd(spec, targets):
     model = network(**spec).double()
     graph = random_graph(20, 40, directed=True)
     c = computation_of(graph, targets, model.num_layers, max_edges=10**6)
     x, weight = c.x.double(), torch.linspace(0.1, 1, c.num_edges, dtype=torch.float64).requires_grad_()
     recorded = run(model, c, "node", weight, x)
-    slope = torch.randn_like(recorded)
-    (expected,) = torch.autograd.grad(recorded, weight, slope)
-    wirings = model.wirings(x, c.edge_index, degree=c.degree, prefixes=c.prefixes)
-    logits, pull = gcn_backward.logits_and_pull(model, x, wirings, weight.detach())
+    gradient = torch.randn_like(recorded)
+    (expected,) = torch.autograd.grad(recorded, weight, gradient)
+    inputs = model.layer_inputs(x, c.edge_index, degree=c.degree, prefixes=c.prefixes)
+    logits, vjp = gcn_backward.logits_and_vjp(model, x, inputs, weight.detach())
     torch.testing.assert_close(logits, recorded.detach())
-    torch.testing.assert_close(pull(slope), expected)
-    torch.testing.assert_close(pull(2 * slope), 2 * expected)  # the way back can be gone again
+    torch.testing.assert_close(vjp(gradient), expected)
+    torch.testing.assert_close(vjp(2 * gradient), 2 * expected)  # it can be called again
 
 
-def test_a_node_nobody_speaks_to_has_a_slope_of_nothing():
+def test_a_node_nobody_speaks_to_has_a_gradient_of_nothing():
     model = network(unit_length=True)
     graph = random_graph(5, 0)
     c = computation_of(graph, [Node(2)], model.num_layers, max_edges=10)
-    wirings = model.wirings(c.x, c.edge_index, degree=c.degree, prefixes=c.prefixes)
-    logits, pull = gcn_backward.logits_and_pull(model, c.x, wirings, torch.empty(0))
+    inputs = model.layer_inputs(c.x, c.edge_index, degree=c.degree, prefixes=c.prefixes)
+    logits, vjp = gcn_backward.logits_and_vjp(model, c.x, inputs, torch.empty(0))
     torch.testing.assert_close(logits, run(model, c, "node"))
-    assert pull(torch.ones_like(logits)).shape == (0,)
+    assert vjp(torch.ones_like(logits)).shape == (0,)
 
 
-def test_states_of_zeros_give_finite_slopes():
+def test_states_of_zeros_give_finite_gradients():
     model = network(unit_length=True)
     for layer in model.layers:
         layer.bias.zero_()
     graph = random_graph(20, 30)
     c = computation_of(graph, [Node(3)], model.num_layers, max_edges=1000)
     x = torch.zeros_like(c.x)
-    wirings = model.wirings(x, c.edge_index, degree=c.degree, prefixes=c.prefixes)
-    logits, pull = gcn_backward.logits_and_pull(model, x, wirings, torch.ones(c.num_edges))
-    assert torch.isfinite(pull(torch.ones_like(logits))).all()
+    inputs = model.layer_inputs(x, c.edge_index, degree=c.degree, prefixes=c.prefixes)
+    logits, vjp = gcn_backward.logits_and_vjp(model, x, inputs, torch.ones(c.num_edges))
+    assert torch.isfinite(vjp(torch.ones_like(logits))).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_only_a_gcn_for_nodes_is_written_out(kind):
-    assert gcn_backward.can_be_written_out(network(kind)) == (kind == "gcn")
-    assert not gcn_backward.can_be_written_out(network(kind, "graph"))
-    assert not gcn_backward.can_be_written_out(network(kind, batch_norm=True))
-    assert not gcn_backward.can_be_written_out(network(kind, jump="max"))
-    assert not gcn_backward.can_be_written_out(torch.nn.Linear(1, 1))
+def test_only_a_gcn_for_nodes_has_a_manual_backward(kind):
+    assert gcn_backward.has_manual_backward(network(kind)) == (kind == "gcn")
+    assert not gcn_backward.has_manual_backward(network(kind, "graph"))
+    assert not gcn_backward.has_manual_backward(network(kind, batch_norm=True))
+    assert not gcn_backward.has_manual_backward(network(kind, jump="max"))
+
+
+def test_who_overrides_anything_has_no_fast_path():
+    class Doubled(GNN):
+        def run(self, *args):
+            return 2 * super().run(*args)
+
+    spec = network().spec
+    assert GNN(spec).eval().fast is not None
+    assert GNN(spec).eval().delta is not None
+    assert Doubled(spec).eval().fast is None
+    assert Doubled(spec).eval().delta is None

@@ -8,7 +8,7 @@ from torch_geometric.utils import k_hop_subgraph
 
 from explainer_core.datasets.synthetic import ba_shapes
 from explainer_core.models import GNN, KINDS, ModelSpec
-from explainer_core.models.gnn import JUMPS, READOUTS
+from explainer_core.models.spec import JUMPS, READOUTS
 
 NUM_TYPES = 3
 
@@ -68,7 +68,7 @@ def test_edge_weights_of_one_equal_none_to_the_bit(kind, normalize, inputs):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_edge_further_away_than_the_layers_reach_changes_nothing(kind):
-    """On a path 0-1-2-3-4 two layers let node 0 hear of node 2, and not of the edge between 3 and 4."""
+    """On a path 0-1-2-3-4 two layers let node 0 know of node 2, and not of the edge between 3 and 4."""
     edge_index = torch.tensor([[1, 0, 2, 1, 3, 2, 4, 3], [0, 1, 1, 2, 2, 3, 3, 4]])
     types = torch.zeros(8, dtype=torch.int64)
     model, x = network(kind, num_layers=2), torch.randn(5, 5, generator=torch.Generator().manual_seed(1))
@@ -128,11 +128,11 @@ def test_jumping_knowledge_on_paper(inputs):
 
 def test_attention_comes_for_every_layer_and_edge(inputs):
     x, edge_index, _, _ = inputs
-    attention = network("gat").attention(x, edge_index)
+    attention = network("gat").layer_attention(x, edge_index)
     assert [a.shape for a in attention] == [(edge_index.shape[1], 4)] * 3
     assert all(((a > 0) & (a < 1)).all() for a in attention)
     with pytest.raises(ValueError, match="only a gat network has attention"):
-        network("gcn").attention(x, edge_index)
+        network("gcn").layer_attention(x, edge_index)
 
 
 def test_a_forward_pass_with_masks_leaves_nothing_on_the_network(inputs):

@@ -9,9 +9,9 @@ from explainer_core.models.layers import (
     GATLayer,
     GCNLayer,
     GINLayer,
+    LayerInputs,
     RelationalLayer,
     SAGELayer,
-    Wiring,
 )
 
 NODES, EDGES, IN, OUT, TYPES = 40, 160, 6, 8, 3
@@ -30,9 +30,9 @@ def data():
     return x, edge_index, weight, types
 
 
-def wiring_of(edge_index, weight=None, types=None):
+def inputs_of(edge_index, weight=None, types=None):
     degree = torch.bincount(edge_index[1], minlength=NODES).float()
-    return Wiring(edge_index[0], edge_index[1], NODES, degree, weight, types)
+    return LayerInputs(edge_index[0], edge_index[1], NODES, degree, weight, types)
 
 
 def assert_close(ours, theirs):
@@ -44,7 +44,7 @@ def test_gcn_equals_pyg(data, out):
     x, edge_index, _, _ = data
     ours, theirs = GCNLayer(IN, out), pyg.GCNConv(IN, out)
     theirs.lin.weight.data, theirs.bias.data = ours.linear.weight.data, ours.bias.data.normal_()
-    assert_close(ours(x, wiring_of(edge_index)), theirs(x, edge_index))
+    assert_close(ours(x, inputs_of(edge_index)), theirs(x, edge_index))
 
 
 def test_gcn_edge_weights_scale_messages_but_not_the_normalisation(data):
@@ -55,7 +55,7 @@ def test_gcn_edge_weights_scale_messages_but_not_the_normalisation(data):
     loops = torch.arange(NODES).expand(2, -1)
     scale = degree.rsqrt()
     norm = torch.cat([scale[edge_index[0]] * scale[edge_index[1]] * weight, 1 / degree])
-    assert_close(ours(x, wiring_of(edge_index, weight)), theirs(x, torch.cat([edge_index, loops], 1), norm))
+    assert_close(ours(x, inputs_of(edge_index, weight)), theirs(x, torch.cat([edge_index, loops], 1), norm))
 
 
 def test_summing_gcn_equals_pyg_without_normalisation(data):
@@ -64,7 +64,7 @@ def test_summing_gcn_equals_pyg_without_normalisation(data):
     theirs.lin.weight.data, theirs.bias.data = ours.linear.weight.data, ours.bias.data.normal_()
     loops = torch.arange(NODES).expand(2, -1)
     with_loops = torch.cat([edge_index, loops], 1), torch.cat([weight, torch.ones(NODES)])
-    assert_close(ours(x, wiring_of(edge_index, weight)), theirs(x, *with_loops))
+    assert_close(ours(x, inputs_of(edge_index, weight)), theirs(x, *with_loops))
 
 
 @pytest.mark.parametrize(("normalize", "aggregation"), [(True, "mean"), (False, "sum")])
@@ -73,7 +73,7 @@ def test_sage_equals_pyg(data, normalize, aggregation):
     ours, theirs = SAGELayer(IN, OUT, normalize=normalize), pyg.SAGEConv(IN, OUT, aggr=aggregation)
     theirs.lin_l.weight.data, theirs.lin_l.bias.data = ours.neighbors.weight.data, ours.neighbors.bias.data
     theirs.lin_r.weight.data = ours.own.weight.data
-    assert_close(ours(x, wiring_of(edge_index)), theirs(x, edge_index))
+    assert_close(ours(x, inputs_of(edge_index)), theirs(x, edge_index))
 
 
 def test_gin_equals_pyg(data):
@@ -81,7 +81,7 @@ def test_gin_equals_pyg(data):
     ours = GINLayer(IN, OUT)
     ours.epsilon.data.fill_(0.3)
     theirs = pyg.GINConv(ours.mlp, eps=0.3)
-    assert_close(ours(x, wiring_of(edge_index)), theirs(x, edge_index))
+    assert_close(ours(x, inputs_of(edge_index)), theirs(x, edge_index))
 
 
 def test_gat_equals_pyg_with_its_attention(data):
@@ -90,7 +90,7 @@ def test_gat_equals_pyg_with_its_attention(data):
     theirs.lin.weight.data, theirs.bias.data = ours.linear.weight.data, ours.bias.data.normal_()
     theirs.att_src.data, theirs.att_dst.data = ours.source_score.data[None], ours.head_score.data[None]
     out, (seen, attention) = theirs(x, edge_index, return_attention_weights=True)
-    mine, on_edge = ours.forward_with_attention(x, wiring_of(edge_index))
+    mine, on_edge = ours.forward_with_attention(x, inputs_of(edge_index))
     assert_close(mine, out)
     assert torch.equal(seen[:, :EDGES], edge_index)  # PyG puts its self-loops behind the edges
     assert_close(on_edge, attention[:EDGES])
@@ -98,27 +98,27 @@ def test_gat_equals_pyg_with_its_attention(data):
 
 def test_gat_attention_sums_to_one_at_every_node(data):
     x, edge_index, weight, _ = data
-    layer, wiring = GATLayer(IN, OUT, heads=4), wiring_of(edge_index, weight)
-    on_edge, on_self = layer.attention(layer.transform(x), wiring)
+    layer, inputs = GATLayer(IN, OUT, heads=4), inputs_of(edge_index, weight)
+    on_edge, on_self = layer.attention(layer.transform(x), inputs)
     total = on_self.index_add(0, edge_index[1], on_edge)
     assert_close(total, torch.ones(NODES, 4))
 
 
 @pytest.mark.parametrize("layer", [GATLayer, GCNLayer, SAGELayer])
 def test_only_without_normalisation_can_neighbours_be_counted(layer, data):
-    """With equal features everywhere an average hears the same from two neighbours as from one. A sum does not."""
-    edge_index = torch.tensor([[1, 2, 0], [0, 0, 1]])  # node 0 hears from two, node 1 from one
+    """With equal features everywhere an average receives the same from two neighbours as from one. A sum does not."""
+    edge_index = torch.tensor([[1, 2, 0], [0, 0, 1]])  # node 0 receives from two, node 1 from one
     x = torch.ones(NODES, IN)
-    hears = layer(IN, OUT, normalize=False)(x, wiring_of(edge_index))
-    assert not torch.allclose(hears[0], hears[1])
+    received = layer(IN, OUT, normalize=False)(x, inputs_of(edge_index))
+    assert not torch.allclose(received[0], received[1])
     if layer is not GCNLayer:  # its average is by the root of the degrees, which leaves a trace of them
-        hears = layer(IN, OUT)(x, wiring_of(edge_index))
-        torch.testing.assert_close(hears[0], hears[1])
+        received = layer(IN, OUT)(x, inputs_of(edge_index))
+        torch.testing.assert_close(received[0], received[1])
 
 
 def test_gat_survives_huge_scores(data):
     x, edge_index, _, _ = data
-    assert torch.isfinite(GATLayer(IN, OUT)(x * 1e4, wiring_of(edge_index))).all()
+    assert torch.isfinite(GATLayer(IN, OUT)(x * 1e4, inputs_of(edge_index))).all()
 
 
 def test_gated_equals_pyg(data):
@@ -126,7 +126,7 @@ def test_gated_equals_pyg(data):
     ours, theirs = GatedLayer(IN, OUT), pyg.GatedGraphConv(OUT, num_layers=1)
     theirs.weight.data = ours.linear.weight.data.t()[None]
     theirs.rnn.load_state_dict(ours.cell.state_dict())
-    assert_close(ours(x, wiring_of(edge_index, weight)), theirs(x, edge_index, weight))
+    assert_close(ours(x, inputs_of(edge_index, weight)), theirs(x, edge_index, weight))
 
 
 def test_relational_equals_pyg(data):
@@ -137,7 +137,7 @@ def test_relational_equals_pyg(data):
         ours.own.weight.data.t(),
         ours.own.bias.data,
     )
-    assert_close(ours(x, wiring_of(edge_index, types=types)), theirs(x, edge_index, types))
+    assert_close(ours(x, inputs_of(edge_index, types=types)), theirs(x, edge_index, types))
 
 
 LAYERS = {
@@ -157,24 +157,24 @@ LAYERS = {
 def test_weights_of_one_change_nothing_to_the_bit(name, data):
     x, edge_index, _, types = data
     layer = LAYERS[name]()
-    with_ones = layer(x, wiring_of(edge_index, torch.ones(EDGES), types))
-    assert torch.equal(with_ones, layer(x, wiring_of(edge_index, None, types)))
+    with_ones = layer(x, inputs_of(edge_index, torch.ones(EDGES), types))
+    assert torch.equal(with_ones, layer(x, inputs_of(edge_index, None, types)))
 
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_weights_of_zero_leave_each_node_its_own_state(name, data):
     """No message gets through, so a change elsewhere is not felt; the node's own state still counts."""
     x, edge_index, _, types = data
-    layer, wiring = LAYERS[name](), wiring_of(edge_index, torch.zeros(EDGES), types)
+    layer, inputs = LAYERS[name](), inputs_of(edge_index, torch.zeros(EDGES), types)
     node = int(edge_index[1, 0])
     elsewhere = x.clone()
     elsewhere[torch.arange(NODES) != node] += 1.0
     at_home = x.clone()
     at_home[node] += 1.0
-    before = layer(x, wiring)[node]
+    before = layer(x, inputs)[node]
     if "gat" not in name:  # attention looks at the neighbours even where their messages are silent
-        torch.testing.assert_close(layer(elsewhere, wiring)[node], before)
-    assert not torch.allclose(layer(at_home, wiring)[node], before)
+        torch.testing.assert_close(layer(elsewhere, inputs)[node], before)
+    assert not torch.allclose(layer(at_home, inputs)[node], before)
 
 
 @pytest.mark.parametrize("name", LAYERS)
@@ -182,16 +182,16 @@ def test_messages_are_linear_in_their_weight(name, data):
     """With one edge at weight w and all others at zero, what Update is handed grows in proportion to w."""
     x, edge_index, _, types = data
     layer = LAYERS[name]()
-    heard = []
-    layer.update = lambda received, own, wiring, plain=layer.update: (
-        heard.append(received) or plain(received, own, wiring)
+    aggregated = []
+    layer.update = lambda received, own, inputs, plain=layer.update: (
+        aggregated.append(received) or plain(received, own, inputs)
     )
     for weight in (0.5, 1.0):
         only = torch.zeros(EDGES)
         only[7] = weight
-        layer(x, wiring_of(edge_index, only, types))
-    assert_close(2 * heard[0], heard[1])
-    assert heard[1][edge_index[1, 7]].abs().sum() > 0
+        layer(x, inputs_of(edge_index, only, types))
+    assert_close(2 * aggregated[0], aggregated[1])
+    assert aggregated[1][edge_index[1, 7]].abs().sum() > 0
 
 
 def test_wrong_sizes_are_refused():
@@ -200,4 +200,4 @@ def test_wrong_sizes_are_refused():
     with pytest.raises(ValueError, match="cannot be narrower than its input, 9"):
         GatedLayer(9, 8)
     with pytest.raises(ValueError, match="type of every edge"):
-        RelationalLayer(1, 2, num_edge_types=2)(torch.ones(NODES, 1), wiring_of(torch.tensor([[0], [1]])))
+        RelationalLayer(1, 2, num_edge_types=2)(torch.ones(NODES, 1), inputs_of(torch.tensor([[0], [1]])))

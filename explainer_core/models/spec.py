@@ -1,0 +1,50 @@
+"""Everything needed to build a network of the zoo again before its weights are loaded."""
+
+from dataclasses import asdict, dataclass
+
+KINDS = ("gcn", "sage", "gin", "gat", "gated", "rgcn")
+TASKS = ("node", "graph", "link")
+READOUTS = ("mean", "sum", "max")
+JUMPS = ("last", "cat", "max")
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """Everything needed to build a network again before its weights are loaded."""
+
+    kind: str
+    task: str
+    in_features: int
+    num_classes: int
+    hidden: int = 32
+    num_layers: int = 3
+    jump: str = "last"
+    readout: str = "mean"
+    heads: int = 4  # of a gat
+    normalize: bool = True  # gcn, sage and gat average over neighbours; without it they sum, and so can count
+    num_edge_types: int = 0
+    unit_length: bool = False  # every layer's output scaled to length one
+    batch_norm: bool = False
+    dropout: float = 0.0
+
+    def __post_init__(self):
+        for field, options in (("kind", KINDS), ("task", TASKS), ("jump", JUMPS), ("readout", READOUTS)):
+            if getattr(self, field) not in options:
+                raise ValueError(f"{field} must be one of {', '.join(options)} (got {getattr(self, field)!r})")
+        for field, high in (
+            ("in_features", 100_000),
+            ("num_classes", 1000),
+            ("hidden", 4096),
+            ("num_layers", 20),
+            ("heads", 64),
+        ):
+            value = getattr(self, field)
+            if type(value) is not int or not 1 <= value <= high:
+                raise ValueError(f"{field} must be 1 to {high:,} (got {value!r})")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be 0 up to 1 (got {self.dropout})")
+        if self.kind == "rgcn" and not 1 <= self.num_edge_types <= 1000:
+            raise ValueError(f"a relational network needs 1 to 1,000 edge types (got {self.num_edge_types!r})")
+
+    def to_dict(self) -> dict:
+        return asdict(self)
