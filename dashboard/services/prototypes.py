@@ -48,7 +48,7 @@ def found_prototype(request: ClassRequest) -> Prototype | None:
 def make_prototype(request: ClassRequest, progress: Progress) -> Prototype:
     """Explains and aligns the members; `progress` may raise to stop. Raises ValueError for a class without members."""
     model, data = network(request.dataset, request.model), load_data(request.dataset)
-    targets = _links_of_class(request) if model.spec.task == "link" else None
+    targets = _links_of_class(request) if model.task == "link" else None
     made = xc.prototype(
         model,
         data,

@@ -47,11 +47,11 @@ def computation_of(
 ) -> Computation:
     """The computation graphs of some targets of one kind. That of a single target is cut once, however often it is asked for."""
     if len(targets) > 1:
-        return _cut(data, targets, num_layers, max_edges, seed)
-    return ComputationCache.of(data).get_or_cut(data, targets[0], num_layers, max_edges, seed)
+        return _cut(data, targets, hops, max_edges, seed)
+    return ComputationCache.of(data).get_or_cut(data, targets[0], hops, max_edges, seed)
 
 
-def _cut(data: Graph | GraphSet, targets: Sequence[Target], num_layers: int, max_edges: int, seed: int) -> Computation:
+def _cut(data: Graph | GraphSet, targets: Sequence[Target], hops: int | None, max_edges: int, seed: int) -> Computation:
     if isinstance(targets[0], WholeGraph):
         return _whole_graphs(data, targets)
     if isinstance(targets[0], Link):
@@ -79,14 +79,14 @@ class ComputationCache:
             return _caches.setdefault(data, cls())
 
     def get_or_cut(
-        self, data: Graph | GraphSet, target: Target, num_layers: int, max_edges: int, seed: int
+        self, data: Graph | GraphSet, target: Target, hops: int | None, max_edges: int, seed: int
     ) -> Computation:
         # a graph that was changed in place is another one
-        asked = (target, num_layers, max_edges, _version(data.x), _version(data.edge_index))
+        asked = (target, hops, max_edges, _version(data.x), _version(data.edge_index))
         with self._lock:
             found = self._cuts.get((*asked, None)) or self._cuts.get((*asked, seed))
             if found is None:
-                found = _cut(data, [target], num_layers, max_edges, seed)
+                found = _cut(data, [target], hops, max_edges, seed)
                 self._cuts[(*asked, seed if found.sampled.any() else None)] = (
                     found  # chance plays a part in samples only
                 )

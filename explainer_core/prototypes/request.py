@@ -83,7 +83,7 @@ def _check_request(label, instances, clusters, num_classes: int) -> None:
 
 
 def _chosen(
-    model: GNN,
+    model: Model,
     data: Graph | GraphSet,
     label: int | None,
     targets: Sequence[Target] | None,
