@@ -35,7 +35,7 @@ def export_button(choice: state.Choice, shown: Shown) -> None:
         files = (
             ("SVG picture", "svg", "image/svg+xml", lambda: svg.svg(shown.picture, shown.panels[0])),
             ("HTML page, opens offline", "html", "text/html", lambda: page(choice, shown)),
-            ("Interactive network, HTML", "network.html", "text/html", lambda: services.as_network(request)),
+            ("Interactive network", "network.html", "text/html", lambda: services.as_network(request)),
             ("JSON, all numbers", "json", "application/json", lambda: services.as_json(request)),
             ("GraphML, for Gephi or Cytoscape", "graphml", "application/xml", lambda: services.as_graphml(request)),
             ("CSV, edges by score", "csv", "text/csv", lambda: services.as_csv(request)),
