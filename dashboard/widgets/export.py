@@ -37,7 +37,7 @@ def export_button(choice: state.Choice, answer: services.Answer, shown: Callable
         files = (
             ("SVG picture", "svg", "image/svg+xml", lambda: svg.svg(shown().picture, shown().panels[0])),
             ("HTML page, opens offline", "html", "text/html", lambda: page(choice, shown())),
-            ("Interactive network, HTML", "network.html", "text/html", lambda: services.as_network(answer)),
+            ("Interactive network", "network.html", "text/html", lambda: services.as_network(answer)),
             ("JSON, all numbers", "json", "application/json", lambda: services.as_json(answer)),
             ("GraphML, for Gephi or Cytoscape", "graphml", "application/xml", lambda: services.as_graphml(answer)),
             ("CSV, edges by score", "csv", "text/csv", lambda: services.as_csv(answer)),

@@ -196,6 +196,7 @@ def test_every_export_is_read_back(page, browser, tmp_path):
     table = pd.read_csv(io.BytesIO(saved(page, "CSV")))
     assert {tuple(sorted(pair)) for pair in table.loc[table["kept"], ["source", "head"]].to_numpy().tolist()} == kept
     assert ElementTree.fromstring(saved(page, "SVG")).tag.endswith("svg")  # noqa: S314 - our own file
+    assert b"new vis.DataSet" in saved(page, "Interactive network")
     file = tmp_path / "page.html"
     file.write_bytes(saved(page, "HTML"))
     offline = browser.new_context(offline=True).new_page()

@@ -5,14 +5,14 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import Page, expect
 
-expect.set_options(timeout=60_000)
+PATIENCE = 120_000  # a cold server computes all methods before it draws the figures
 
 
 def open_explain(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.goto("/?dataset=ba_community")
-    expect(page.get_by_test_id("stPlotlyChart").first).to_be_visible()
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    expect(page.get_by_test_id("stPlotlyChart").first).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning", timeout=PATIENCE)
     page.wait_for_timeout(500)
 
 
