@@ -119,8 +119,11 @@ class ExplainConfig:
 def check_setting(setting: Field, value) -> None:
     """Raises ValueError unless the value is of the knob's type and in its range."""
     name, rule = setting.name, setting.metadata
-    if rule["choices"] is not None:
-        checks.one_of(name, value, rule["choices"])
-        return
-    kind, word = (int, AUTO) if rule["auto"] else (type(setting.default), None)
-    checks.setting(name, value, kind, rule["low"], rule["high"], word)
+    try:
+        if rule["choices"] is not None:
+            checks.one_of(name, value, rule["choices"])
+            return
+        kind, word = (int, AUTO) if rule["auto"] else (type(setting.default), None)
+        checks.setting(name, value, kind, rule["low"], rule["high"], word)
+    except checks.Broken as broken:
+        raise ValueError(str(broken)) from None
