@@ -79,7 +79,7 @@ class PygGatConv(PygConv):
         score = torch.cat(
             [from_source[source] + from_target[target], from_source + from_target]
         )  # (E + N, heads): a node attends to itself too
-        score = nn.functional.leaky_relu(score, layer.slope)
+        score = nn.functional.leaky_relu(score, layer.negative_slope)
         receiver = torch.cat([target, torch.arange(size)])
         paid = softmax(score, receiver, num_nodes=size) if layer.normalize else score.sigmoid()
         on_edge, on_self = paid.unsqueeze(-1).tensor_split([len(source)])
