@@ -119,15 +119,15 @@ def features(rows: Sequence[FeatureRow], names: Sequence[str], *, dark: bool = F
         range=[-0.5, len(columns) - 0.5],
     )  # fmt: skip
     longest = max(map(text_width, columns), default=0) * FONT / 100  # pixels the upright labels need
-    _calm(figure, height=round(54 + 54 * len(rows) + longest), right=8, top=26)
+    _calm(figure, height=round(54 + 60 * len(rows) + longest), right=8, top=26)
     # Above its row a name takes no width from the columns: on a phone each is just as wide as a line of its label.
-    for title in titles:
+    for place, title in enumerate(titles):
         figure.add_annotation(
-            x=0, xref="paper", y=title, yshift=22, text=title, showarrow=False, xanchor="left", yanchor="middle",
-            font={"color": mark, "size": FONT},
+            x=0, xref="paper", y=place - 0.5, text=title, showarrow=False, xanchor="left", yanchor="top",
+            borderpad=0, font={"color": mark, "size": FONT},
         )  # fmt: skip
     figure.update_yaxes(showticklabels=False, automargin=False, autorange=False, range=[len(rows) - 0.5, -0.5])
-    return figure.update_traces(ygap=26, selector={"type": "heatmap"})
+    return figure.update_traces(ygap=40, selector={"type": "heatmap"})
 
 
 def over_size(
