@@ -1,6 +1,7 @@
 """The plain data that crosses between state, services, view and pages: requests, what is said of them, and the core's own types."""
 
 from dataclasses import dataclass, field
+from typing import cast
 
 from explainer_core import DEFAULT_METHOD, METHODS, Card, ExplainConfig, Explanation
 from explainer_core.checks import Broken, index_in, one_of, some_of
@@ -32,6 +33,7 @@ __all__ = [
     "Verdict",
     "index_in",
     "is_mask",
+    "judged",
     "one_of",
     "some_of",
 ]
@@ -48,6 +50,13 @@ def is_mask(explanation: Explanation) -> bool:
     return not METHODS[explanation.method].verifies
 
 
+def judged(explanation: Explanation) -> Verdict:
+    """The verdict on an explanation that is shown, which always has one."""
+    if explanation.verdict is None:
+        raise ValueError("what is shown must have been judged by the network (got no verdict)")
+    return explanation.verdict
+
+
 @dataclass(frozen=True)
 class Request:
     """One prediction to explain. `target` is a node, a graph, a pair of nodes, or a SMILES, as `kind` says."""
@@ -59,6 +68,23 @@ class Request:
     target_class: int | str = "predicted"  # or "true", "distribution", or a class number
     config: ExplainConfig = field(default_factory=ExplainConfig)
     method: str = MAIN_METHOD  # what the main picture shows
+
+    # `kind` says which of its types `target` has; the type checker cannot follow that from one field to another.
+
+    @property
+    def number(self) -> int:
+        """The target, where it is a node or a graph."""
+        return cast(int, self.target)
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The target, where it is a link."""
+        return cast(tuple[int, int], self.target)
+
+    @property
+    def smiles(self) -> str:
+        """The target, where it is a molecule that was typed."""
+        return cast(str, self.target)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """The page of data sets and trained models: what each one is, and how well it does."""
 
+from typing import cast
+
 import pandas as pd
 import streamlit as st
 
@@ -41,6 +43,7 @@ def choose_dataset(infos: dict[str, services.DatasetInfo]) -> services.DatasetIn
         key=state.DATASET,
         on_change=state.dataset_to_query,
     )
+    name = cast(str, name)  # required: one is always chosen
     if missing is not None:
         asked = for_markdown(shortened(missing))
         st.warning(

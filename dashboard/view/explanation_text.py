@@ -14,6 +14,7 @@ from dashboard.schema import (
     Trust,
     Verdict,
     is_mask,
+    judged,
 )
 
 WINNERS = {  # where a subgraph came from, by the core's name of the proposal
@@ -196,9 +197,9 @@ def how_to_read(facts: TargetFacts, shown: Explanation, has_truth: bool, molecul
     why = "are the part that is kept"
     if is_mask(shown):
         why = "are what the mask keeps"
-    elif shown.verdict.level in (CARRIES, MOSTLY):
+    elif judged(shown).level in (CARRIES, MOSTLY):
         why = "are what the prediction rests on"
-    if asks_for_another(facts) and not is_mask(shown):
+    if facts.explained is not None and asks_for_another(facts) and not is_mask(shown):
         why = f"speak most for “{facts.class_names[facts.explained]}”"
     return f"Thick blue {parts} {why} (G_S); the rest is faint.{truth if has_truth else ''}"
 

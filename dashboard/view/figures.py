@@ -180,10 +180,10 @@ def over_size(
 
 def _add_stems(figure: go.Figure, names: list[str], rows: Sequence[AccuracyRow]) -> None:
     """What a model gains over guessing, as a line; None parts the rows."""
-    ends = [(name, row) for name, row in zip(names, rows, strict=True) if row.majority is not None]
+    ends = [(name, row.majority, row.test) for name, row in zip(names, rows, strict=True) if row.majority is not None]
     figure.add_scatter(
-        x=[x for _, row in ends for x in (100 * row.majority, 100 * row.test, None)],
-        y=[y for name, _ in ends for y in (name, name, None)],
+        x=[x for _, majority, test in ends for x in (100 * majority, 100 * test, None)],
+        y=[y for name, _, _ in ends for y in (name, name, None)],
         mode="lines",
         line={"color": QUIET, "width": 1.5},
         hoverinfo="skip",

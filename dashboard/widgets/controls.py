@@ -57,13 +57,13 @@ def choose_target(card: services.Card, complain: Complain) -> tuple[str, int | t
     """The node, graph, link or typed molecule to explain."""
     count = services.num_targets(card.dataset, card.model)
     kind, target = state.target_from_query(card, count, complain)
-    if card.task == "link":
+    if isinstance(target, tuple):
         _choose_ends(card.dataset, target)
         return kind, target
-    _choose_number(card, count, target if kind != "smiles" else None)
+    _choose_number(card, count, target if isinstance(target, int) else None)
     _choose_at_random(card)
     if card.dataset in services.SMILES_DATASETS:
-        _type_molecule(target if kind == "smiles" else "")
+        _type_molecule(target if isinstance(target, str) else "")
     return kind, target
 
 
