@@ -199,7 +199,7 @@ def try_other_starts(answer: services.Answer, remarks: DeltaGenerator) -> None:
         quiet.caption(f"Trying other starts: {done} of {total} …")
     quiet.empty()
     show_remarks(remarks, answer)
-    if main_panel(answer).flips:
+    if main_panel(answer).unstable:
         draw_why_again(answer)
 
 

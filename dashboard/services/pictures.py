@@ -219,7 +219,7 @@ def weighed(
         weights=_rounded(_scaled(scores)[drawing.shown]),
         kept=tuple(position[pair] for pair in kept.edges if pair in position),
         kept_nodes=tuple(index[node] for node in kept.nodes if node in index),
-        flips=tuple(position[pair] for pair in unstable if pair in position),
+        unstable=tuple(position[pair] for pair in unstable if pair in position),
         frames=tuple((step, _rounded(weights)) for step, weights in frames),
         curves={terms.get(term, term): tuple(values) for term, values in explanation.history.items()} if replay else {},
     )

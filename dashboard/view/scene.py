@@ -140,7 +140,7 @@ class Scene:
 
     @cached_property
     def unstable(self) -> frozenset[int]:
-        return frozenset(self.panel.flips) if self.weights is not None and not self.forming else frozenset()
+        return frozenset(self.panel.unstable) if self.weights is not None and not self.forming else frozenset()
 
     @cached_property
     def standing(self) -> frozenset[int]:
