@@ -1,5 +1,6 @@
 """The plain data that crosses between state, services, view and pages: requests, what is said of them, and the core's own types."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -9,9 +10,11 @@ from explainer_core.config import AUTO
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
 from explainer_core.explanation.verdict import CARRIES, DEFAULT, MOSTLY, NOT_ENOUGH, Verdict
+from explainer_core.methods.method import GRADIENTS, Method
 
 __all__ = [
     "AUTO",
+    "BARE_METHOD",
     "CARRIES",
     "DEFAULT",
     "LINK_CLASSES",
@@ -20,6 +23,7 @@ __all__ = [
     "MOSTLY",
     "NOT_ENOUGH",
     "PAPER",
+    "SHOWN_FIRST",
     "Agreement",
     "Broken",
     "Card",
@@ -39,10 +43,25 @@ __all__ = [
 ]
 
 LINK_CLASSES = ("not joined", "joined")
-# The methods the main picture can show: the core's own choice, and the mask alone that it starts from.
+
+
+def _first_method(fits: Callable[[Method], bool]) -> str:
+    return next(name for name, method in METHODS.items() if fits(method))
+
+
+# Methods the page has a use of its own for, each found by what it says of itself.
+# The main picture can show the core's own choice, and the mask alone that it starts from.
 MAIN_METHOD = DEFAULT_METHOD
-MASK_METHOD = next(name for name, method in METHODS.items() if method.mask and not method.verifies)
+MASK_METHOD = _first_method(lambda method: method.mask and not method.verifies)
+# Costs next to nothing: for a computation graph and a prediction with no explanation yet.
+BARE_METHOD = _first_method(lambda method: not (method.needs or method.settings or method.features))
 PAPER = "paper"  # the mask with the settings of the paper, as a method beside the others
+# Beside the main picture until the user chooses: the paper's settings, one by gradients, one by attention.
+SHOWN_FIRST = (
+    PAPER,
+    _first_method(lambda method: GRADIENTS in method.needs and not method.mask),
+    _first_method(lambda method: method.needs_attention),
+)
 
 
 def is_mask(explanation: Explanation) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import cast
 
 import explainer_core as xc
-from dashboard.schema import LINK_CLASSES, Request, TargetFacts
+from dashboard.schema import BARE_METHOD, LINK_CLASSES, Request, TargetFacts
 from dashboard.services.cache import MB, Cache
 from dashboard.view import palette
 from explainer_core import Card, ExplainConfig, Explanation, Graph, GraphSet
@@ -112,7 +112,7 @@ def computation_graph(request: Request) -> Explanation:
     """The computation graph and the prediction, with nothing optimised: what can be drawn at once."""
     # what sampling depends on; one size is judged instead of all
     config = ExplainConfig(max_edges=request.config.max_edges, seed=request.config.seed, k_m=1)
-    bare = replace(request, target_class="predicted", config=config, method="proximity")
+    bare = replace(request, target_class="predicted", config=config, method=BARE_METHOD)
 
     def make() -> Explanation:
         data, target = subject(bare)

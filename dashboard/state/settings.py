@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from dashboard.first_look import first_look
-from dashboard.schema import AUTO, Broken, ExplainConfig, some_of
-from dashboard.state.names import BESIDE_THE_MASK, K_M, K_M_AUTO, METHODS, NO_METHOD, SHOWN, SHOWN_AS, SHOWN_FIRST
+from dashboard.schema import AUTO, SHOWN_FIRST, Broken, ExplainConfig, some_of
+from dashboard.state.names import BESIDE_THE_MASK, K_M, K_M_AUTO, METHODS, NO_METHOD, SHOWN, SHOWN_AS
 from dashboard.state.query import in_quotes, one_of, query_param, set_query_param, set_query_params, set_widget
 from dashboard.view.plain_text import shortened
 
