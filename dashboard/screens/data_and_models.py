@@ -117,7 +117,7 @@ def show_molecules() -> None:
         show_molecule(text)
     st.subheader("Well-known compounds")
     st.caption("The Ames test asks whether a compound damages the DNA of bacteria. Point at the table to search it.")
-    table = pd.DataFrame(services.shelf(), columns=["Compound", "Ames test", "SMILES"])
+    table = pd.DataFrame(services.compounds(), columns=["Compound", "Ames test", "SMILES"])
     st.dataframe(table, hide_index=True, height=300, alt="Compounds with their class and their SMILES")
 
 

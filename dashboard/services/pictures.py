@@ -36,7 +36,7 @@ class Drawn:
     """A picture, and which of the explanation's undirected pairs its edges are."""
 
     picture: Picture
-    shown: np.ndarray  # (edges of the picture,): places in Explanation.undirected()
+    shown: np.ndarray  # (edges of the picture,): indices into Explanation.undirected()
     nodes_in_all: int
     edges_in_all: int
 
@@ -82,7 +82,7 @@ def picture_of(
     truth: tuple[int, ...] = (),
     layout_key: tuple,
 ) -> Picture:
-    """Some nodes of a graph and the pairs between them, laid out. The layout is kept under `layout_key`."""
+    """Some nodes of a graph and the pairs between them, with positions. These are cached under `layout_key`."""
     position = {node: i for i, node in enumerate(nodes)}
     edges = tuple((position[a], position[b]) for a, b in pairs.tolist())
     targets = tuple(position[node] for node in roots)

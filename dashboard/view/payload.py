@@ -65,7 +65,7 @@ def gallery(key: str, thumbnails: Sequence[Thumbnail], *, selected: int | None) 
 
 def _picture(picture: Picture) -> dict:
     nodes = list(map(int, picture.nodes))
-    x, y = ([round(place * UNIT) for place in column] for column in (picture.x, picture.y))
+    x, y = ([round(position * UNIT) for position in column] for column in (picture.x, picture.y))
     palette = sorted(set(picture.colours))
     return {
         "signature": _signature(nodes, x, y),

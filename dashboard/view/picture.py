@@ -51,7 +51,7 @@ class Points:
     ids: tuple[int, ...]
     x: tuple[float, ...]
     y: tuple[float, ...]
-    colour_of: tuple[int, ...]  # places in `legend`
+    colour_of: tuple[int, ...]  # indices into `legend`
     legend: tuple[tuple[str, str], ...]  # (name, "#RRGGBB")
     tips: tuple[str, ...]
     shapes: tuple[str, ...] = ()

@@ -238,6 +238,6 @@ def _number_widget(name: str, value, rule, largest: int | None, common: dict) ->
 
 def show_complaints(complaints: list[str]) -> None:
     """What a link asked for in vain, in one place that is always there, so that nothing below it moves."""
-    place = st.empty()
+    slot = st.empty()
     if complaints:
-        place.warning("  \n".join(sentence(each) for each in complaints), icon=":material/link_off:")
+        slot.warning("  \n".join(sentence(each) for each in complaints), icon=":material/link_off:")
