@@ -1,6 +1,8 @@
 """The plain data that crosses between state, services, view and pages: requests, what is said of them, and the core's own types."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import cast
 
 from explainer_core import DEFAULT_METHOD, METHODS, Card, ExplainConfig, Explanation
 from explainer_core.checks import Broken, index_in, one_of, some_of
@@ -8,9 +10,11 @@ from explainer_core.config import AUTO
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
 from explainer_core.explanation.verdict import CARRIES, DEFAULT, MOSTLY, NOT_ENOUGH, Verdict
+from explainer_core.methods.method import GRADIENTS, Method
 
 __all__ = [
     "AUTO",
+    "BARE_METHOD",
     "CARRIES",
     "DEFAULT",
     "LINK_CLASSES",
@@ -19,6 +23,7 @@ __all__ = [
     "MOSTLY",
     "NOT_ENOUGH",
     "PAPER",
+    "SHOWN_FIRST",
     "Agreement",
     "Broken",
     "Card",
@@ -32,20 +37,43 @@ __all__ = [
     "Verdict",
     "index_in",
     "is_mask",
+    "judged",
     "one_of",
     "some_of",
 ]
 
 LINK_CLASSES = ("not joined", "joined")
-# The methods the main picture can show: the core's own choice, and the mask alone that it starts from.
+
+
+def _first_method(fits: Callable[[Method], bool]) -> str:
+    return next(name for name, method in METHODS.items() if fits(method))
+
+
+# Methods the page has a use of its own for, each found by what it says of itself.
+# The main picture can show the core's own choice, and the mask alone that it starts from.
 MAIN_METHOD = DEFAULT_METHOD
-MASK_METHOD = next(name for name, method in METHODS.items() if method.mask and not method.verifies)
+MASK_METHOD = _first_method(lambda method: method.mask and not method.verifies)
+# Costs next to nothing: for a computation graph and a prediction with no explanation yet.
+BARE_METHOD = _first_method(lambda method: not (method.needs or method.settings or method.features))
 PAPER = "paper"  # the mask with the settings of the paper, as a method beside the others
+# Beside the main picture until the user chooses: the paper's settings, one by gradients, one by attention.
+SHOWN_FIRST = (
+    PAPER,
+    _first_method(lambda method: GRADIENTS in method.needs and not method.mask),
+    _first_method(lambda method: method.needs_attention),
+)
 
 
 def is_mask(explanation: Explanation) -> bool:
     """Whether its subgraph is the heaviest part of a mask, and was not searched for by asking the network."""
     return not METHODS[explanation.method].verifies
+
+
+def judged(explanation: Explanation) -> Verdict:
+    """The verdict on an explanation that is shown, which always has one."""
+    if explanation.verdict is None:
+        raise ValueError("what is shown must have been judged by the network (got no verdict)")
+    return explanation.verdict
 
 
 @dataclass(frozen=True)
@@ -59,6 +87,23 @@ class Request:
     target_class: int | str = "predicted"  # or "true", "distribution", or a class number
     config: ExplainConfig = field(default_factory=ExplainConfig)
     method: str = MAIN_METHOD  # what the main picture shows
+
+    # `kind` says which of its types `target` has; the type checker cannot follow that from one field to another.
+
+    @property
+    def number(self) -> int:
+        """The target, where it is a node or a graph."""
+        return cast(int, self.target)
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The target, where it is a link."""
+        return cast(tuple[int, int], self.target)
+
+    @property
+    def smiles(self) -> str:
+        """The target, where it is a molecule that was typed."""
+        return cast(str, self.target)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """The page of data sets and trained models: what each one is, and how well it does."""
 
+from typing import cast
+
 import pandas as pd
 import streamlit as st
 
@@ -41,6 +43,7 @@ def choose_dataset(infos: dict[str, services.DatasetInfo]) -> services.DatasetIn
         key=state.DATASET,
         on_change=state.dataset_to_query,
     )
+    name = cast(str, name)  # required: one is always chosen
     if missing is not None:
         asked = for_markdown(shortened(missing))
         st.warning(
@@ -114,7 +117,7 @@ def show_molecules() -> None:
         show_molecule(text)
     st.subheader("Well-known compounds")
     st.caption("The Ames test asks whether a compound damages the DNA of bacteria. Point at the table to search it.")
-    table = pd.DataFrame(services.shelf(), columns=["Compound", "Ames test", "SMILES"])
+    table = pd.DataFrame(services.compounds(), columns=["Compound", "Ames test", "SMILES"])
     st.dataframe(table, hide_index=True, height=300, alt="Compounds with their class and their SMILES")
 
 

@@ -42,7 +42,7 @@ def explain(info: services.DatasetInfo, card: services.Card, complaints: list[st
     """The page from top to bottom, once data and model are there."""
     with st.sidebar:
         kind, target = controls.choose_target(card, complaints.append)
-    if kind == "smiles" and (problem := services.problem_with(target)):
+    if isinstance(target, str) and (problem := services.problem_with(target)):
         st.error(sentence(problem))
         kind, target = state.usual_target(card)  # something to look at, and the way back to it
     choice, size_slot = choose(services.Request(card.dataset, card.model, kind, target), card, complaints)
@@ -199,7 +199,7 @@ def try_other_starts(answer: services.Answer, remarks: DeltaGenerator) -> None:
         quiet.caption(f"Trying other starts: {done} of {total} …")
     quiet.empty()
     show_remarks(remarks, answer)
-    if main_panel(answer).flips:
+    if main_panel(answer).unstable:
         draw_why_again(answer)
 
 

@@ -24,13 +24,13 @@ from dashboard.services.catalogue import (
     DataUnavailable,
     PretrainedError,
     all_cards,
+    compounds,
     dataset_facts,
     datasets,
     device_name,
     download,
     is_here,
     molecule_facts,
-    shelf,
 )
 from dashboard.services.explanations import STARTS, Step, try_starts
 from dashboard.services.export import as_csv, as_graphml, as_json, as_network, as_python
@@ -104,6 +104,7 @@ __all__ = [
     "class_cards",
     "class_names",
     "clear_caches",
+    "compounds",
     "count_drawn",
     "dataset_facts",
     "datasets",
@@ -134,7 +135,6 @@ __all__ = [
     "prototype_features",
     "prototype_of_class",
     "prototype_picture",
-    "shelf",
     "sizes",
     "titled",
     "try_starts",

@@ -7,7 +7,14 @@ import pandas as pd
 
 from dashboard.services.cache import Cache
 from dashboard.services.pictures import feature_line, node_colours, picture_of, plain_colours, prediction_lines
-from dashboard.services.predict import all_predictions, class_colours, load_data, network
+from dashboard.services.predict import (
+    all_predictions,
+    class_colours,
+    load_data,
+    load_graph,
+    load_graphs,
+    network,
+)
 from dashboard.view.palette import LEAST, QUIET, RIGHT, WRONG
 from dashboard.view.picture import Points, Thumbnail
 from dashboard.view.svg import thumbnail
@@ -45,16 +52,16 @@ def num_targets(dataset: str, model: str) -> int:
 
 
 def node_names(dataset: str) -> tuple[str, ...]:
-    data = load_data(dataset)
-    return tuple(data.node_name(node) for node in range(data.num_nodes))
+    graph = load_graph(dataset)
+    return tuple(graph.node_name(node) for node in range(graph.num_nodes))
 
 
 def candidates(dataset: str, model: str, among: str) -> np.ndarray:
     """The nodes or graphs a random choice may fall on."""
     data, everything = load_data(dataset), np.arange(num_targets(dataset, model))
     if among == "wrong":
-        predicted = all_predictions(dataset, model)
-        return everything if predicted.truth is None else np.flatnonzero(~predicted.right)
+        right = all_predictions(dataset, model).right
+        return everything if right is None else np.flatnonzero(~right)
     if among == "motif" and data.node_motif is not None:
         inside = np.flatnonzero(data.node_motif.numpy() >= 0)
         if isinstance(data, GraphSet):
@@ -75,10 +82,10 @@ def points(dataset: str, model: str, layout: str, colour: str) -> Points:
 def _make_points(dataset: str, model: str, layout: str, colour: str) -> Points:
     data = load_data(dataset)
     count = num_targets(dataset, model)
-    drawn = layout == "graph" and isinstance(data, Graph)
-    where = _where(dataset, model, "graph" if drawn else "embedding")
+    drawn = data if layout == "graph" and isinstance(data, Graph) else None
+    where = _where(dataset, model, "embedding" if drawn is None else "graph")
     colour_of, legend, shapes = _legend(dataset, model, colour)
-    pairs = _pairs(data) if drawn else np.empty((0, 2), dtype=int)
+    pairs = np.empty((0, 2), dtype=int) if drawn is None else _pairs(drawn)
     return Points(
         ids=tuple(range(count)),
         x=tuple(where[:, 0].round(4).tolist()),
@@ -94,8 +101,8 @@ def _make_points(dataset: str, model: str, layout: str, colour: str) -> Points:
 def _where(dataset: str, model: str, layout: str) -> np.ndarray:
     def make() -> np.ndarray:
         if layout == "graph":
-            data = load_data(dataset)
-            return map_layout(data.num_nodes, _pairs(data))
+            graph = load_graph(dataset)
+            return map_layout(graph.num_nodes, _pairs(graph))
         return projection(all_predictions(dataset, model).embedding)
 
     return _LAYOUTS.get_or_create((dataset, layout, model if layout == "embedding" else ""), make)
@@ -116,36 +123,37 @@ def _legend(dataset: str, model: str, colour: str) -> tuple[tuple[int, ...], tup
         limits = np.array([least for least, _, _ in LEAST])
         entry = (predicted.confidence[:, None] >= limits).argmax(1)
         return tuple(entry.tolist()), tuple((name, shade) for _, name, shade in LEAST), ()
-    if colour == "right" and predicted.truth is not None:
-        entry = (~predicted.right).astype(int)
+    right = predicted.right
+    if colour == "right" and right is not None:
+        entry = (~right).astype(int)
         shapes = node_colours(dataset, model, np.arange(len(entry)), "right")[1]
         return tuple(entry.tolist()), (("right", RIGHT), ("wrong", WRONG)), shapes
     known = predicted.truth if colour == "class" and predicted.truth is not None else predicted.predicted
     return tuple(known.tolist()), tuple(zip(data.class_names, class_colours(dataset), strict=True)), ()
 
 
-def _point_tip(dataset: str, model: str, place: int) -> str:
+def _point_tip(dataset: str, model: str, target: int) -> str:
     data = load_data(dataset)
     if isinstance(data, GraphSet):
-        first = f"{data.graph_name(place)} (graph {place})" if data.graph_names else f"graph {place}"
+        first = f"{data.graph_name(target)} (graph {target})" if data.graph_names else f"graph {target}"
     else:
-        first = f"{data.node_name(place)} (node {place})" if data.node_names else f"node {place}"
+        first = f"{data.node_name(target)} (node {target})" if data.node_names else f"node {target}"
     if not all_predictions(dataset, model).probabilities.shape[1]:
         return first  # a link network says nothing of single nodes
-    lines = [first, *prediction_lines(dataset, model, place, data.class_names)]
+    lines = [first, *prediction_lines(dataset, model, target, data.class_names)]
     if isinstance(data, Graph) and data.features_vary:
-        lines.append(feature_line(data, place))
+        lines.append(feature_line(data, target))
     return "\n".join(lines)
 
 
 def sizes(dataset: str) -> np.ndarray:
     """Nodes of each graph of a set."""
-    return load_data(dataset).node_start.diff().numpy()
+    return load_graphs(dataset).node_start.diff().numpy()
 
 
 def filtered_graphs(dataset: str, model: str, graph_filter: GraphFilter) -> np.ndarray:
     """The graphs that pass the graph_filter."""
-    data, predicted, size = load_data(dataset), all_predictions(dataset, model), sizes(dataset)
+    data, predicted, size = load_graphs(dataset), all_predictions(dataset, model), sizes(dataset)
     passes = (size >= graph_filter.fewest) & (size <= graph_filter.most)
     if graph_filter.label is not None and predicted.truth is not None:
         passes &= predicted.truth == graph_filter.label
@@ -159,19 +167,22 @@ def filtered_graphs(dataset: str, model: str, graph_filter: GraphFilter) -> np.n
 
 def gallery(dataset: str, model: str, found: np.ndarray, page: int) -> tuple[Thumbnail, ...]:
     """One page of small pictures."""
-    data, predicted = load_data(dataset), all_predictions(dataset, model)
+    data, predicted = load_graphs(dataset), all_predictions(dataset, model)
+    right = predicted.right
     cards = []
-    for place in found[page * PER_PAGE : (page + 1) * PER_PAGE].tolist():
-        name = data.graph_name(place) if data.graph_names else f"graph {place}"
-        verdict = "" if predicted.truth is None else (" ✓" if predicted.right[place] else " ✗")
-        note = f"{data.class_names[int(predicted.predicted[place])]} {100 * predicted.confidence[place]:.0f} %{verdict}"
-        svg = _THUMBNAILS.get_or_create((dataset, place), lambda place=place: _thumbnail(dataset, place))
-        cards.append(Thumbnail(place, name, note, svg))
+    for target in found[page * PER_PAGE : (page + 1) * PER_PAGE].tolist():
+        name = data.graph_name(target) if data.graph_names else f"graph {target}"
+        verdict = "" if right is None else (" ✓" if right[target] else " ✗")
+        note = (
+            f"{data.class_names[int(predicted.predicted[target])]} {100 * predicted.confidence[target]:.0f} %{verdict}"
+        )
+        svg = _THUMBNAILS.get_or_create((dataset, target), lambda target=target: _thumbnail(dataset, target))
+        cards.append(Thumbnail(target, name, note, svg))
     return tuple(cards)
 
 
-def _thumbnail(dataset: str, place: int) -> str:
-    graph = load_data(dataset)[place]
+def _thumbnail(dataset: str, target: int) -> str:
+    graph = load_graphs(dataset)[target]
     pairs = _pairs(graph)
     nodes = list(range(graph.num_nodes))
     if len(nodes) > THUMBNAIL_NODES:
@@ -183,7 +194,7 @@ def _thumbnail(dataset: str, place: int) -> str:
         pairs[np.isin(pairs, nodes).all(1)],
         colours=plain_colours(graph, nodes),
         tips=("",) * len(nodes),
-        place_key=("thumbnail", dataset, place),
+        layout_key=("thumbnail", dataset, target),
     )
     return thumbnail(picture)
 
@@ -193,7 +204,7 @@ def links(dataset: str, model: str) -> pd.DataFrame:
 
     def make() -> pd.DataFrame:
         names = node_names(dataset)
-        found = link_pairs(network(dataset, model), load_data(dataset))
+        found = link_pairs(network(dataset, model), load_graph(dataset))
         rows = [(s.source, s.head, names[s.source], names[s.head], s.exists, s.probability) for s in found]
         table = pd.DataFrame(rows, columns=["source", "head", "one", "other", "joined", "score"])
         return table.sort_values("score", ascending=False, kind="stable", ignore_index=True)

@@ -5,7 +5,7 @@ import threading
 import weakref
 from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Future
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from cachetools import LRUCache
 
@@ -68,11 +68,9 @@ class Cache(Generic[Value]):
             with self._lock:
                 if key in self._values:
                     return self._values[key]
-                pending = self._pending.get(key)
-                mine = pending is None
-                if mine:
-                    pending = self._pending[key] = Future()
-            if mine:
+                others = self._pending.get(key)
+                pending = self._pending[key] = Future() if others is None else others
+            if others is None:
                 return self._create(key, create, pending)
             try:
                 return pending.result()
@@ -113,7 +111,7 @@ def size_in_bytes(value: object) -> int:
     return _size(value, set())
 
 
-def _size(value: object, seen: set[int]) -> int:
+def _size(value: Any, seen: set[int]) -> int:
     if value is None or isinstance(value, bool | int | float):
         return NUMBER
     if id(value) in seen:
@@ -123,10 +121,10 @@ def _size(value: object, seen: set[int]) -> int:
         return sys.getsizeof(value)
     if isinstance(getattr(value, "nbytes", None), int):  # an array or a tensor
         return value.nbytes
-    if callable(usage := getattr(value, "memory_usage", None)):  # a table
-        return int(usage(index=True, deep=True).sum())
-    if callable(tensors := getattr(value, "state_dict", None)):  # a network
-        return _sizes(tensors().values(), seen)
+    if callable(getattr(value, "memory_usage", None)):  # a table
+        return int(value.memory_usage(index=True, deep=True).sum())
+    if callable(getattr(value, "state_dict", None)):  # a network
+        return _sizes(value.state_dict().values(), seen)
     if isinstance(value, dict):
         return sys.getsizeof(value) + _sizes(value.keys(), seen) + _sizes(value.values(), seen)
     if isinstance(value, list | tuple | set | frozenset):

@@ -20,13 +20,13 @@ __all__ = [
     "MoleculeFacts",
     "PretrainedError",
     "all_cards",
+    "compounds",
     "dataset_facts",
     "datasets",
     "device_name",
     "download",
     "is_here",
     "molecule_facts",
-    "shelf",
 ]
 
 
@@ -78,14 +78,14 @@ def dataset_facts(name: str) -> DatasetFacts:
     """Raises DataUnavailable. The data themselves are let go: REDDIT-BINARY alone has a million edges."""
     data = xc.load_dataset(name)
     many = isinstance(data, xc.GraphSet)
-    whole = xc.Graph(x=data.x, edge_index=data.edge_index)
-    edges = whole.num_edges // 2 if whole.is_undirected else whole.num_edges
+    union = xc.Graph(x=data.x, edge_index=data.edge_index)
+    edges = union.num_edges // 2 if union.is_undirected else union.num_edges
     counts = [] if data.labels is None else data.labels.bincount(minlength=data.num_classes).tolist()
     return DatasetFacts(
         graphs=len(data) if many else 1,
-        nodes=whole.num_nodes,
+        nodes=union.num_nodes,
         edges=edges,
-        directed=not whole.is_undirected,
+        directed=not union.is_undirected,
         feature_names=tuple(data.feature_names),
         class_counts=tuple(zip(data.class_names, counts, strict=True)) if counts else (),
     )
@@ -99,7 +99,7 @@ def all_cards() -> list[Card]:
 
 
 @st.cache_data(max_entries=1, show_spinner=False)
-def shelf() -> list[tuple[str, str, str]]:
+def compounds() -> list[tuple[str, str, str]]:
     """Name, class and SMILES of the well-known compounds."""
     return [(c.name, "mutagen" if c.mutagen else "nonmutagen", c.smiles) for c in COMPOUNDS]
 

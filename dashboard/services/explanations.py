@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import explainer_core as xc
-from dashboard.schema import MASK_METHOD, Request, Scores
+from dashboard.schema import MASK_METHOD, Request, Scores, judged
 from dashboard.services.cache import MB, Cache
 from dashboard.services.methods import in_core_terms, model_for
 from dashboard.services.predict import asked_class, computation_graph, graph_of, network, subject
@@ -74,6 +74,7 @@ def optimise(request: Request) -> Generator[Step, None, Timed]:
     began, last = time.perf_counter(), None
     for last in xc.explain_steps(model, data, target, config, request.method, **asked):
         yield Step(last.number, config.steps, last.edge_weight)
+    assert last is not None  # a run has at least one step
     optimised_in = time.perf_counter() - began
     if searches:
         yield Step(last.number, config.steps, last.edge_weight, searching=True)
@@ -129,7 +130,7 @@ def baseline(request: Request, method: str) -> Timed:
 
 def _explained_by(request: Request) -> Timed:
     data, target = subject(request)
-    model = model_for(request, request.method)
+    model = model_for(request, request.method) or request.model  # the core says what that one lacks
     began = time.perf_counter()
     found = xc.explain(
         network(request.dataset, model),
@@ -198,7 +199,7 @@ def trust_of(request: Request) -> Trust:
 def _trust(request: Request) -> Trust:
     explanation, data = optimised(request).explanation, subject(request)[0]
     found = trust(network(request.dataset, request.model), data, explanation)
-    shown = explanation.verdict
+    shown = judged(explanation)
     curve = tuple(
         replace(point, alone=shown.alone, without=shown.without, keeps_class=shown.keeps_class)
         if point.size == explanation.size
@@ -229,6 +230,7 @@ def try_starts(request: Request) -> Iterator[tuple[int, int]]:
         for step in xc.explain_steps(model, data, target, config, key.method, **asked):
             yield start, STARTS
             finish = step.explanation
+        assert finish is not None  # a run has at least one step
         _STARTS.put(key, replace(finish(), snapshots=(), history={}))
 
 
@@ -241,8 +243,9 @@ def _start(request: Request, start: int) -> Request:
 
 def agreement_of(request: Request) -> Agreement | None:
     """How much the G_S of other starts overlap with what is shown; None until all of them were tried."""
-    found = [_STARTS.get(_start(request, start)) for start in range(1, STARTS)]
-    if any(each is None for each in found):
+    tried = [_STARTS.get(_start(request, start)) for start in range(1, STARTS)]
+    found = [each for each in tried if each is not None]
+    if len(found) < len(tried):
         return _AGREEMENTS.get(request)
     return _AGREEMENTS.get_or_create(request, lambda: _agreement(request, found))
 

@@ -1,6 +1,6 @@
 """The methods the page offers, and what each says of itself in the core's registry; nobody else knows one by name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import explainer_core as xc
@@ -20,19 +20,31 @@ class Described:
     about: str
 
 
-_PAPER = Described("As in the paper", "The mask with the settings of the paper of 2019.")
+@dataclass(frozen=True)
+class Variant(Described):
+    """A method of the core with a config of its own, which the page shows as a method beside the others."""
+
+    method: str
+    config: Callable[..., ExplainConfig]
+
+
+VARIANTS = {
+    PAPER: Variant(
+        "As in the paper", "The mask with the settings of the paper of 2019.", MASK_METHOD, ExplainConfig.paper
+    )
+}
 
 
 def described(method: str) -> Described:
-    if method == PAPER:
-        return _PAPER
+    if method in VARIANTS:
+        return VARIANTS[method]
     return Described(xc.METHODS[method].title, xc.METHODS[method].about)
 
 
 def methods_for(request: Request) -> tuple[str, ...]:
-    """The methods that can explain this prediction, the paper's settings among them."""
+    """The methods that can explain this prediction, the variants among them."""
     possible = [name for name in xc.METHODS if model_for(request, name) is not None]
-    return (*SHOWN_AS_MAIN, PAPER, *beside_main(possible))
+    return (*SHOWN_AS_MAIN, *VARIANTS, *beside_main(possible))
 
 
 def beside_main(methods: Sequence[str]) -> tuple[str, ...]:
@@ -41,14 +53,15 @@ def beside_main(methods: Sequence[str]) -> tuple[str, ...]:
 
 
 def in_core_terms(request: Request) -> Request:
-    """The paper's settings are no method of the core: they are the mask with another config.
+    """A variant is no method of the core: it is one of them with another config.
 
     On the same sample of the same neighbourhood; K_M is read off afterwards.
     """
-    if request.method != PAPER:
+    variant = VARIANTS.get(request.method)
+    if variant is None:
         return request
-    config = ExplainConfig.paper(k_m=1, seed=request.config.seed, max_edges=request.config.max_edges)
-    return replace(request, method=MASK_METHOD, config=config)
+    config = variant.config(k_m=1, seed=request.config.seed, max_edges=request.config.max_edges)
+    return replace(request, method=variant.method, config=config)
 
 
 def model_for(request: Request, method: str) -> str | None:

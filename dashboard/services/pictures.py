@@ -36,7 +36,7 @@ class Drawn:
     """A picture, and which of the explanation's undirected pairs its edges are."""
 
     picture: Picture
-    shown: np.ndarray  # (edges of the picture,): places in Explanation.undirected()
+    shown: np.ndarray  # (edges of the picture,): indices into Explanation.undirected()
     nodes_in_all: int
     edges_in_all: int
 
@@ -44,11 +44,11 @@ class Drawn:
 def drawn(request: Request, colour: str = "predicted", *, everything: bool = False) -> Drawn:
     """The neighbourhood as it is drawn in every panel; it depends on the target only, so nothing jumps."""
     sampling = (request.config.max_edges, request.config.seed if computation_graph(request).sampled else 0)
-    place = (request.dataset, request.model, request.kind, request.target, sampling, everything)
-    return _DRAWN.get_or_create((place, colour), lambda: _draw(request, colour, everything, place))
+    layout_key = (request.dataset, request.model, request.kind, request.target, sampling, everything)
+    return _DRAWN.get_or_create((layout_key, colour), lambda: _draw(request, colour, everything, layout_key))
 
 
-def _draw(request: Request, colour: str, everything: bool, place_key: tuple) -> Drawn:
+def _draw(request: Request, colour: str, everything: bool, layout_key: tuple) -> Drawn:
     computation, graph = computation_graph(request), graph_of(request)
     pairs = computation.undirected()[0]
     limit = NEAR if computation.roots else WHOLE
@@ -65,7 +65,7 @@ def _draw(request: Request, colour: str, everything: bool, place_key: tuple) -> 
         tips=tuple("\n".join(_tip(request, graph, node)) for node in nodes),
         roots=computation.roots,
         truth=tuple(np.flatnonzero(truth).tolist()),
-        place_key=place_key,
+        layout_key=layout_key,
     )
     return Drawn(picture, shown, size_of(request)["nodes"], len(pairs))
 
@@ -80,13 +80,13 @@ def picture_of(
     tips: tuple[str, ...],
     roots: tuple[int, ...] = (),
     truth: tuple[int, ...] = (),
-    place_key: tuple,
+    layout_key: tuple,
 ) -> Picture:
-    """Some nodes of a graph and the pairs between them, laid out. The layout is kept under `place_key`."""
+    """Some nodes of a graph and the pairs between them, with positions. These are cached under `layout_key`."""
     position = {node: i for i, node in enumerate(nodes)}
     edges = tuple((position[a], position[b]) for a, b in pairs.tolist())
     targets = tuple(position[node] for node in roots)
-    where = _POSITIONS.get_or_create(place_key, lambda: _places(graph, nodes, edges, targets))
+    where = _POSITIONS.get_or_create(layout_key, lambda: _places(graph, nodes, edges, targets))
     return Picture(
         nodes=tuple(nodes),
         x=tuple(where[:, 0].round(1).tolist()),
@@ -146,18 +146,22 @@ def plain_colours(graph: Graph, nodes: list[int]) -> tuple[str, ...]:
     return tuple(ELEMENTS.get(graph.node_name(node), QUIET) if is_molecule(graph) else QUIET for node in nodes)
 
 
-def node_colours(dataset: str, model: str, ids: Sequence[int], colour: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def node_colours(
+    dataset: str, model: str, ids: Sequence[int] | np.ndarray, colour: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Colours and shapes of nodes (or graphs) by class, prediction, right and wrong, or confidence."""
     predicted = all_predictions(dataset, model)
-    ids = np.asarray(ids, dtype=int)
+    right, which = predicted.right, np.asarray(ids, dtype=int)
     if colour == "confidence":
-        return tuple(shade(value) for value in predicted.confidence[ids].tolist()), ()
-    if colour == "right" and predicted.truth is not None:
-        right = predicted.right[ids].tolist()
-        return tuple(RIGHT if each else WRONG for each in right), tuple(DOT if each else SQUARE for each in right)
+        return tuple(shade(value) for value in predicted.confidence[which].tolist()), ()
+    if colour == "right" and right is not None:
+        each_right = right[which].tolist()
+        return tuple(RIGHT if each else WRONG for each in each_right), tuple(
+            DOT if each else SQUARE for each in each_right
+        )
     known = predicted.truth if colour == "class" and predicted.truth is not None else predicted.predicted
     colours = class_colours(dataset)
-    return tuple(colours[each] for each in known[ids].tolist()), ()
+    return tuple(colours[each] for each in known[which].tolist()), ()
 
 
 def _tip(request: Request, graph: Graph, node: int) -> list[str]:
@@ -171,12 +175,12 @@ def _tip(request: Request, graph: Graph, node: int) -> list[str]:
     return lines
 
 
-def prediction_lines(dataset: str, model: str, place: int, class_names: Sequence[str]) -> list[str]:
+def prediction_lines(dataset: str, model: str, target: int, class_names: Sequence[str]) -> list[str]:
     """What is true of a node or graph, and what the network says."""
     predicted = all_predictions(dataset, model)
-    label = int(predicted.predicted[place])
-    lines = [] if predicted.truth is None else [f"class: {class_names[int(predicted.truth[place])]}"]
-    return [*lines, f"predicted: {class_names[label]} ({100 * predicted.confidence[place]:.0f} %)"]
+    label = int(predicted.predicted[target])
+    lines = [] if predicted.truth is None else [f"class: {class_names[int(predicted.truth[target])]}"]
+    return [*lines, f"predicted: {class_names[label]} ({100 * predicted.confidence[target]:.0f} %)"]
 
 
 def feature_line(graph: Graph, node: int, most: int = 4) -> str:
@@ -202,7 +206,7 @@ def weighed(
     """One method's panel: the weights on the drawing's edges, and its G_S. `terms` names the terms of the loss."""
     pairs, scores = explanation.undirected()
     kept = explanation.subgraph()
-    place = {node: i for i, node in enumerate(drawing.picture.nodes)}
+    index = {node: i for i, node in enumerate(drawing.picture.nodes)}
     position = {tuple(pair): i for i, pair in enumerate(pairs[drawing.shown].tolist())}
     frames = [
         (step, _scaled(explanation.undirected(weights)[1])[drawing.shown])
@@ -214,8 +218,8 @@ def weighed(
         lines=tuple(lines),
         weights=_rounded(_scaled(scores)[drawing.shown]),
         kept=tuple(position[pair] for pair in kept.edges if pair in position),
-        kept_nodes=tuple(place[node] for node in kept.nodes if node in place),
-        flips=tuple(position[pair] for pair in unstable if pair in position),
+        kept_nodes=tuple(index[node] for node in kept.nodes if node in index),
+        unstable=tuple(position[pair] for pair in unstable if pair in position),
         frames=tuple((step, _rounded(weights)) for step, weights in frames),
         curves={terms.get(term, term): tuple(values) for term, values in explanation.history.items()} if replay else {},
     )

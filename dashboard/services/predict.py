@@ -1,9 +1,10 @@
 """What a visitor asks to have explained, and the data and networks behind it, each loaded once for all visitors."""
 
 from dataclasses import replace
+from typing import cast
 
 import explainer_core as xc
-from dashboard.schema import LINK_CLASSES, Request, TargetFacts
+from dashboard.schema import BARE_METHOD, LINK_CLASSES, Request, TargetFacts
 from dashboard.services.cache import MB, Cache
 from dashboard.view import palette
 from explainer_core import Card, ExplainConfig, Explanation, Graph, GraphSet
@@ -25,6 +26,16 @@ def load_data(name: str) -> Graph | GraphSet:
     return _DATA.get_or_create(name, lambda: xc.load_dataset(name))
 
 
+def load_graph(name: str) -> Graph:
+    """The data of a node or link task, which are one graph."""
+    return cast(Graph, load_data(name))  # a data set has one task
+
+
+def load_graphs(name: str) -> GraphSet:
+    """The data of a graph task, which are many graphs."""
+    return cast(GraphSet, load_data(name))  # a data set has one task
+
+
 def card_of(dataset: str, model: str) -> Card:
     return _CARDS.get_or_create((dataset, model), lambda: find_card(dataset, model))
 
@@ -44,12 +55,12 @@ def all_predictions(dataset: str, model: str) -> Predictions:
 def subject(request: Request) -> tuple[Graph | GraphSet, xc.Node | xc.WholeGraph | xc.Link]:
     """The data and the target of a request; raises ValueError with one sentence for a SMILES that is no molecule."""
     if request.kind == "smiles":
-        text = request.target
+        text = request.smiles
         return _TYPED.get_or_create(text, lambda: xc.molecule_from_smiles(text)), xc.WholeGraph()
     data = load_data(request.dataset)
     if request.kind == "node":
-        return data, xc.Node(request.target)
-    return data, xc.Link(*request.target) if request.kind == "link" else xc.WholeGraph(request.target)
+        return data, xc.Node(request.number)
+    return data, xc.Link(*request.ends) if request.kind == "link" else xc.WholeGraph(request.number)
 
 
 def problem_with(text: str) -> str:
@@ -62,8 +73,8 @@ def problem_with(text: str) -> str:
 
 
 def graph_of(request: Request) -> Graph:
-    data, target = subject(request)
-    return data[target.index] if isinstance(data, GraphSet) else data
+    data = subject(request)[0]
+    return data[request.number] if isinstance(data, GraphSet) else data
 
 
 def size_of(request: Request) -> dict[str, int]:
@@ -101,7 +112,7 @@ def computation_graph(request: Request) -> Explanation:
     """The computation graph and the prediction, with nothing optimised: what can be drawn at once."""
     # what sampling depends on; one size is judged instead of all
     config = ExplainConfig(max_edges=request.config.max_edges, seed=request.config.seed, k_m=1)
-    bare = replace(request, target_class="predicted", config=config, method="proximity")
+    bare = replace(request, target_class="predicted", config=config, method=BARE_METHOD)
 
     def make() -> Explanation:
         data, target = subject(bare)
@@ -137,22 +148,23 @@ def asked_class(request: Request) -> int | str:
 
 def target_name(request: Request) -> str:
     if request.kind == "smiles":
-        return request.target
-    data = load_data(request.dataset)
-    if request.kind == "node":
-        named = f"node {request.target}"
-        return f"{named}, {data.node_name(request.target)}" if data.node_names else named
+        return request.smiles
+    if request.kind == "graph":
+        graphs = load_graphs(request.dataset)
+        return graphs.graph_name(request.number) if graphs.graph_names else f"graph {request.number}"
+    graph = load_graph(request.dataset)
     if request.kind == "link":
-        return " and ".join(data.node_name(end) if data.node_names else f"node {end}" for end in request.target)
-    return data.graph_name(request.target) if data.graph_names else f"graph {request.target}"
+        return " and ".join(graph.node_name(end) if graph.node_names else f"node {end}" for end in request.ends)
+    named = f"node {request.number}"
+    return f"{named}, {graph.node_name(request.number)}" if graph.node_names else named
 
 
 def _truth(request: Request, data: Graph | GraphSet) -> int | None:
     if request.kind == "link":
-        return int(_is_joined(data, *request.target))
+        return int(_is_joined(load_graph(request.dataset), *request.ends))
     if request.kind == "smiles" or data.labels is None:
         return None
-    return int(data.labels[request.target])
+    return int(data.labels[request.number])
 
 
 def _is_joined(graph: Graph, one: int, other: int) -> bool:
@@ -165,4 +177,4 @@ def _explained(wanted: int | str, facts: TargetFacts) -> int | None:
         return None
     if wanted == "true":
         return facts.predicted if facts.truth is None else facts.truth
-    return facts.predicted if wanted == "predicted" else wanted
+    return facts.predicted if isinstance(wanted, str) else wanted

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -9,7 +10,7 @@ import explainer_core as xc
 from dashboard.schema import Request
 from dashboard.services.browse import links
 from dashboard.services.cache import Cache
-from dashboard.services.predict import all_predictions, class_colours, load_data, network, target_name
+from dashboard.services.predict import all_predictions, class_colours, load_data, load_graphs, network, target_name
 from dashboard.view.palette import ELEMENTS, QUIET
 from dashboard.view.picture import Panel, Picture, Thumbnail
 from dashboard.view.svg import thumbnail
@@ -17,6 +18,7 @@ from explainer_core import ExplainConfig, Explanation, Graph, GraphSet, Prototyp
 from explainer_core.layout.graph import neighbourhood_layout
 from explainer_core.layout.molecule import is_molecule
 from explainer_core.prototypes.joining import compare
+from explainer_core.prototypes.member import Member
 
 LEAST_AGREEMENT = 0.15  # edges that fewer members have are not drawn
 STRAY = 32.0  # pixels between a node without a role and the node it hangs on
@@ -75,7 +77,8 @@ def prototype_of_class(request: Request, label: int) -> Prototype | None:
     kept = [
         _PROTOTYPES.get(asked)
         for asked in _PROTOTYPES.all_keys()
-        if (asked.dataset, asked.model, asked.label) == (request.dataset, request.model, label)
+        if isinstance(asked, ClassRequest)
+        and (asked.dataset, asked.model, asked.label) == (request.dataset, request.model, label)
     ]
     return kept[-1] if kept else None
 
@@ -127,10 +130,10 @@ def prototype_picture(request: ClassRequest, prototype: Prototype) -> tuple[Pict
     pairs = np.argwhere(np.triu(prototype.agreement >= LEAST_AGREEMENT, 1))
     cut = prototype.cut()
     roles = sorted({*prototype.roots, *cut.nodes, *pairs.ravel().tolist()}) or [0]
-    place = {role: i for i, role in enumerate(roles)}
-    edges = tuple((place[a], place[b]) for a, b in pairs.tolist())
+    index = {role: i for i, role in enumerate(roles)}
+    edges = tuple((index[a], index[b]) for a, b in pairs.tolist())
     where = neighbourhood_layout(
-        len(roles), np.array(edges, dtype=int).reshape(-1, 2), [place[r] for r in prototype.roots]
+        len(roles), np.array(edges, dtype=int).reshape(-1, 2), [index[r] for r in prototype.roots]
     )
     colours, labels = zip(*(_role_looks(request, prototype, role) for role in roles), strict=True)
     named = labels if _molecules(request) else tuple(
@@ -144,7 +147,7 @@ def prototype_picture(request: ClassRequest, prototype: Prototype) -> tuple[Pict
         labels=named,
         tips=tuple(_role_tip(prototype, role, label) for role, label in zip(roles, labels, strict=True)),
         edges=edges,
-        targets=tuple(place[role] for role in prototype.roots),
+        targets=tuple(index[role] for role in prototype.roots),
         bonds=(1,) * len(edges) if _molecules(request) else (),
     )
     position = {tuple(pair): i for i, pair in enumerate(pairs.tolist())}
@@ -153,7 +156,7 @@ def prototype_picture(request: ClassRequest, prototype: Prototype) -> tuple[Pict
         title="",
         weights=tuple(prototype.agreement[a, b].round(3).item() for a, b in pairs.tolist()),
         kept=tuple(position[edge] for edge in cut.edges if edge in position),
-        kept_nodes=tuple(place[role] for role in cut.nodes if role in place),
+        kept_nodes=tuple(index[role] for role in cut.nodes if role in index),
     )
     return picture, panel
 
@@ -165,16 +168,16 @@ def _molecules(request: ClassRequest) -> bool:
 
 def _role_looks(request: ClassRequest, prototype: Prototype, role: int) -> tuple[str, str]:
     """Colour and label of a role: the element or the predicted class that most members have there."""
-    graphs = [(member, member.nodes[role]) for member in prototype.members if member.nodes[role] is not None]
+    graphs = [(member, node) for member in prototype.members if (node := member.nodes[role]) is not None]
     if not graphs:
         return QUIET, ""
     if _molecules(request):
-        elements = [load_data(request.dataset)[member.target.index].node_name(node) for member, node in graphs]
+        elements = [_graph_of(request, member).node_name(node) for member, node in graphs]
         element = max(set(elements), key=elements.count)
         return ELEMENTS.get(element, QUIET), element
     if isinstance(load_data(request.dataset), Graph) and network(request.dataset, request.model).spec.task == "node":
         predicted = all_predictions(request.dataset, request.model).predicted[[node for _, node in graphs]].tolist()
-        label = max(set(predicted), key=predicted.count)
+        label = int(max(set(predicted), key=predicted.count))
         return class_colours(request.dataset)[label], load_data(request.dataset).class_names[label]
     return QUIET, ""
 
@@ -213,10 +216,18 @@ def member_query_params(request: ClassRequest, prototype: Prototype, number: int
 def _target_of(target: xc.Node | xc.WholeGraph | xc.Link) -> int | tuple[int, int]:
     if isinstance(target, xc.Link):
         return target.source, target.head
-    return target.node if isinstance(target, xc.Node) else target.index
+    # a member comes from a set of graphs, where each has its number
+    return target.node if isinstance(target, xc.Node) else cast(int, target.index)
 
 
-def _member_picture(request: ClassRequest, member, where: dict[int, tuple[float, float]]) -> tuple[Picture, Panel]:
+def _graph_of(request: ClassRequest, member: Member) -> Graph:
+    """The graph of a member, where the members are graphs."""
+    return load_graphs(request.dataset)[cast(int, _target_of(member.target))]
+
+
+def _member_picture(
+    request: ClassRequest, member: Member, where: dict[int, tuple[float, float]]
+) -> tuple[Picture, Panel]:
     """A member with its nodes where their roles are; nodes without a role hang beside their neighbours."""
     at = {node: where[role] for role, node in enumerate(member.nodes) if node is not None and role in where}
     for _ in range(len(member.edges)):
@@ -226,13 +237,11 @@ def _member_picture(request: ClassRequest, member, where: dict[int, tuple[float,
                     turn = 2.4 * len(at)  # radians: strays of one node fan out instead of lying on each other
                     at[new] = (at[known][0] + STRAY * np.cos(turn), at[known][1] + STRAY * np.sin(turn))
     nodes = sorted(at)
-    place = {node: i for i, node in enumerate(nodes)}
-    edges = [(a, b) for a, b in member.edges if a in place and b in place]
-    graph = (
-        load_data(request.dataset)[member.target.index] if isinstance(load_data(request.dataset), GraphSet) else None
-    )
+    index = {node: i for i, node in enumerate(nodes)}
+    edges = [(a, b) for a, b in member.edges if a in index and b in index]
+    graph = _graph_of(request, member) if isinstance(load_data(request.dataset), GraphSet) else None
     molecules = _molecules(request)
-    names = [graph.node_name(node) if molecules else "" for node in nodes]
+    names = [graph.node_name(node) if graph is not None and molecules else "" for node in nodes]
     colours = tuple(ELEMENTS.get(name, QUIET) for name in names)
     if graph is None and network(request.dataset, request.model).spec.task == "node":
         predicted = all_predictions(request.dataset, request.model).predicted
@@ -244,8 +253,8 @@ def _member_picture(request: ClassRequest, member, where: dict[int, tuple[float,
         colours=colours,
         labels=tuple(names),
         tips=("",) * len(nodes),
-        edges=tuple((place[a], place[b]) for a, b in edges),
-        targets=tuple(place[root] for root in member.explanation.roots if root in place),
+        edges=tuple((index[a], index[b]) for a, b in edges),
+        targets=tuple(index[root] for root in member.explanation.roots if root in index),
         bonds=(1,) * len(edges) if molecules else (),
     )
     extra = set(member.extra)

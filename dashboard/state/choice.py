@@ -51,5 +51,5 @@ def link(choice: Choice) -> str:
 
 def _target_values(request: Request) -> dict:
     if request.kind == "link":
-        return {SOURCE: request.target[0], HEAD: request.target[1]}
+        return {SOURCE: request.ends[0], HEAD: request.ends[1]}
     return {request.kind: request.target}

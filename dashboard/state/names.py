@@ -1,6 +1,6 @@
 """The names of query parameters, which are the keys of their widgets too, and the values that some of them take."""
 
-from dashboard.schema import MAIN_METHOD, MASK_METHOD, PAPER
+from dashboard.schema import MAIN_METHOD, MASK_METHOD
 
 DATASET = "dataset"  # key of the selector and name in the query parameters
 MODEL, NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS = "model", "node", "graph", "source", "head", "smiles", "class"
@@ -16,7 +16,6 @@ BESIDE_THE_MASK = (K_M, "k_m_unit", "k_f", "connected", "refine", "feature_fill"
 METHODS, COLOUR, VIEW, LAYOUT, EVERYTHING = "methods", "colour", "view", "layout", "everything"
 VIEWS = ("neighbourhood", "whole data set")
 LAYOUTS = ("graph", "embedding", "gallery")
-SHOWN_FIRST = (PAPER, "gradient", "attention")
 NO_METHOD = "none"  # a choice too, which an empty value could not tell from none made
 MOST_INSTANCES, USUAL_INSTANCES = 200, 10
 OF_TARGET = (NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS, LABEL)

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import Field, fields
+from typing import Any
 
 import streamlit as st
 
 from dashboard.first_look import first_look
-from dashboard.schema import AUTO, Broken, ExplainConfig, some_of
-from dashboard.state.names import BESIDE_THE_MASK, K_M, K_M_AUTO, METHODS, NO_METHOD, SHOWN, SHOWN_AS, SHOWN_FIRST
+from dashboard.schema import AUTO, SHOWN_FIRST, Broken, ExplainConfig, some_of
+from dashboard.state.names import BESIDE_THE_MASK, K_M, K_M_AUTO, METHODS, NO_METHOD, SHOWN, SHOWN_AS
 from dashboard.state.query import in_quotes, one_of, query_param, set_query_param, set_query_params, set_widget
 from dashboard.view.plain_text import shortened
 
@@ -38,7 +39,8 @@ def _kind(setting: Field, text: str) -> type:
     return int if number else type(setting.default)
 
 
-def _parsed(text: str, kind: type):
+def _parsed(text: str, kind: type) -> Any:
+    """A value of the kind, or the text as it is: the config's own rule will say what is wrong with it."""
     if kind is bool:
         return {"True": True, "False": False}.get(text, shortened(text))
     if kind is str:
@@ -46,7 +48,7 @@ def _parsed(text: str, kind: type):
     try:
         return kind(text)
     except ValueError:
-        return shortened(text)  # the config's own rule will say what is wrong with it
+        return shortened(text)
 
 
 def setting_changed(name: str) -> None:
@@ -61,7 +63,7 @@ def auto_changed(size: int) -> None:
 
 
 def as_in_the_paper(dataset: str) -> None:
-    """Every setting as published, and the mask that is learnt so."""
+    """Every setting as published, and the mask that is optimised so."""
     default, paper = default_config(dataset), ExplainConfig.paper().to_dict()
     changed = {name: value for name, value in paper.items() if value != getattr(default, name)}
     set_query_params(tuple(paper), {**changed, SHOWN: "mask"})

@@ -55,7 +55,7 @@ def model_to_query() -> None:
     set_query_params((CLASS,), {MODEL: st.session_state[MODEL]})
 
 
-def usual_target(card: Card) -> tuple[str, int | tuple]:
+def usual_target(card: Card) -> tuple[str, int | tuple[int, int]]:
     """What is explained unless the query parameters say something else."""
     target = first_look(card.dataset).target
     return card.task, target if isinstance(target, tuple) == (card.task == "link") else (
@@ -64,12 +64,14 @@ def usual_target(card: Card) -> tuple[str, int | tuple]:
     ) if card.task == "link" else 0
 
 
-def target_from_query(card: Card, count: int, complain: Callable[[str], None]) -> tuple[str, int | tuple | str]:
+def target_from_query(
+    card: Card, count: int, complain: Callable[[str], None]
+) -> tuple[str, int | tuple[int, int] | str]:
     """What is to be explained: its kind and which one."""
     task, target = usual_target(card)
     if task == "graph" and (text := (query_param(SMILES) or "").strip()):
         return "smiles", text
-    if task != "link":
+    if isinstance(target, int):
         return task, _number({"graph": GRAPH, "node": NODE}[task], target, count, complain)
     one, other = (_number(name, end, count, complain) for name, end in zip((SOURCE, HEAD), target, strict=True))
     if one == other:
@@ -84,7 +86,7 @@ def _number(name: str, default: int, count: int, complain: Callable[[str], None]
     if asked is None:
         return default
     try:
-        return index_in(name, asked, count)
+        return int(index_in(name, asked, count))
     except Broken as broken:
         complain(f"{in_quotes(broken)}; this is {default}")
         return default
@@ -101,7 +103,7 @@ def clicked(key: str, card: Card, ends: tuple[int, int] | None = None) -> None:
     if target is None:
         return
     if card.task == "link":
-        if target != ends[0]:
+        if ends is not None and target != ends[0]:
             choose_link(ends[0], target)
     else:
         choose_target(card, target)

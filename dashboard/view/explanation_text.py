@@ -14,6 +14,7 @@ from dashboard.schema import (
     Trust,
     Verdict,
     is_mask,
+    judged,
 )
 
 WINNERS = {  # where a subgraph came from, by the core's name of the proposal
@@ -112,22 +113,22 @@ def kept_part(count: int, unit: str) -> tuple[str, str, bool]:
     return f"These {count:,} {unit}", "them", False
 
 
-def verdict(facts: TargetFacts, said: Verdict, count: int, unit: str, kind: str) -> str:
+def verdict(facts: TargetFacts, outcome: Verdict, count: int, unit: str, kind: str) -> str:
     """What the network says of the kept part alone and without it; `count` nodes or edges are kept."""
     name = facts.class_names[facts.predicted if facts.explained is None else facts.explained]
-    if said.level == DEFAULT:
+    if outcome.level == DEFAULT:
         return (
-            f"The network says “{name}” without any edge too ({percent(said.empty)}): "
+            f"The network says “{name}” without any edge too ({percent(outcome.empty)}): "
             "nothing in the graph needs explaining."
         )
     part, them, single = kept_part(count, unit)
-    alone, full = percent(said.alone), percent(said.full)
+    alone, full = percent(outcome.alone), percent(outcome.full)
     whole = f"where {whole_of(kind)} gives {full}"
-    left = f"Without {them} {percent(said.without)} are left."
-    if not said.keeps_class:
+    left = f"Without {them} {percent(outcome.without)} are left."
+    if not outcome.keeps_class:
         gives = f"{'does' if single else 'do'} not give “{name}”{' either' if asks_for_another(facts) else ''}"
         return f"{part} alone {gives}: {alone}, {whole}. {left}"
-    only = "only " if said.level == NOT_ENOUGH else ""
+    only = "only " if outcome.level == NOT_ENOUGH else ""
     gives = "gives" if single else "give"
     return f"{part} alone {gives} “{name}”: {only}{alone}, {whole}. {left}"
 
@@ -141,13 +142,13 @@ def found_by(explanation: Explanation) -> str:
     return f"found by {WINNERS.get(winner, winner)}{exchanged}"
 
 
-def beware(facts: TargetFacts, said: Verdict, trust: Trust) -> list[str]:
+def beware(facts: TargetFacts, outcome: Verdict, trust: Trust) -> list[str]:
     """What a careful reader should know: a class that needs no edge, or a motif that is not enough."""
     asked = facts.predicted if facts.explained is None else facts.explained
     name, found = facts.class_names[asked], []
-    if trust.empty_class == asked and said.level != DEFAULT:
+    if trust.empty_class == asked and outcome.level != DEFAULT:
         found.append(
-            f"Without any edge the network says “{name}” as well ({percent(said.empty)}): "
+            f"Without any edge the network says “{name}” as well ({percent(outcome.empty)}): "
             "edges only add to what it says by default."
         )
     if trust.motif_class is not None and trust.motif_class != asked:
@@ -173,20 +174,20 @@ def agreement_badge(found: Agreement, drawn: int) -> tuple[str, str]:
 def features_caption(weights: Sequence[float], k_f: int, absent: bool) -> str:
     """How to read the chart of features, and whether others weigh as much as the last one that is kept."""
     ranked = sorted(weights, reverse=True)
-    said = "Dots mark the features each method keeps (K_F). Every row is scaled to its largest weight."
+    caption = "Dots mark the features each method keeps (K_F). Every row is scaled to its largest weight."
     if absent:
-        said += " Hollow: in none of the kept nodes; its absence matters."
+        caption += " Hollow: in none of the kept nodes; its absence matters."
     if len(ranked) <= k_f:
-        return said
+        return caption
     last = ranked[k_f - 1]
     telling = sum(weight >= TIED for weight in ranked)
     if last < TIED:
         which = "none" if not telling else "only the first" if telling == 1 else f"only the first {telling}"
-        return f"{said} On the kept part {which} {'makes' if telling < 2 else 'make'} a difference when hidden."
+        return f"{caption} On the kept part {which} {'makes' if telling < 2 else 'make'} a difference when hidden."
     others = sum(abs(weight - last) < TIED for weight in ranked[k_f:])
     if not others:
-        return said
-    return f"{said} {counted(others, 'other')} {'weighs' if others == 1 else 'weigh'} the same as the last one kept."
+        return caption
+    return f"{caption} {counted(others, 'other')} {'weighs' if others == 1 else 'weigh'} the same as the last one kept."
 
 
 def how_to_read(facts: TargetFacts, shown: Explanation, has_truth: bool, molecule: bool) -> str:
@@ -196,9 +197,9 @@ def how_to_read(facts: TargetFacts, shown: Explanation, has_truth: bool, molecul
     why = "are the part that is kept"
     if is_mask(shown):
         why = "are what the mask keeps"
-    elif shown.verdict.level in (CARRIES, MOSTLY):
+    elif judged(shown).level in (CARRIES, MOSTLY):
         why = "are what the prediction rests on"
-    if asks_for_another(facts) and not is_mask(shown):
+    if facts.explained is not None and asks_for_another(facts) and not is_mask(shown):
         why = f"speak most for “{facts.class_names[facts.explained]}”"
     return f"Thick blue {parts} {why} (G_S); the rest is faint.{truth if has_truth else ''}"
 
@@ -213,5 +214,7 @@ def shown_part(shown: int, of: int, kind: str) -> str:
 def sentences(facts: TargetFacts, remarks: Sequence[str]) -> list[str]:
     """The explanation in a few sentences, for a page that stands alone."""
     truth = "" if facts.truth is None else f"; true: “{facts.class_names[facts.truth]}”"
-    said = f"Predicted “{facts.class_names[facts.predicted]}” ({percent(facts.probabilities[facts.predicted])}){truth}."
-    return [said, *remarks]
+    prediction = (
+        f"Predicted “{facts.class_names[facts.predicted]}” ({percent(facts.probabilities[facts.predicted])}){truth}."
+    )
+    return [prediction, *remarks]

@@ -24,7 +24,7 @@ class AccuracyRow(NamedTuple):
 
 
 class FeatureRow(NamedTuple):
-    """One method's weight for every feature that is shown, and which ones it keeps. Sets hold places in the columns."""
+    """One method's weight for every feature that is shown, and which ones it keeps. Sets hold positions in the columns."""
 
     title: str
     weights: Sequence[float]
@@ -82,11 +82,11 @@ def features(rows: Sequence[FeatureRow], names: Sequence[str], *, dark: bool = F
     titles = [for_plotly(row.title) for row in rows]
     columns = [for_plotly(shortened(name, 18)) for name in names]
     scaled = [[weight / max(max(row.weights, default=0.0), 1e-12) for weight in row.weights] for row in rows]
-    places = list(range(len(columns)))
+    positions = list(range(len(columns)))
     figure = go.Figure(
         go.Heatmap(
             z=scaled,
-            x=places,
+            x=positions,
             y=titles,
             customdata=[
                 [[for_plotly(name), weight] for name, weight in zip(names, row.weights, strict=True)] for row in rows
@@ -107,7 +107,7 @@ def features(rows: Sequence[FeatureRow], names: Sequence[str], *, dark: bool = F
     hollow = looks | {"symbol": "circle-open", "line": {"width": 2.5, "color": mark}}
     for marker, chosen in ((full, present), (hollow, absent)):
         figure.add_scatter(
-            x=[place for some in chosen for place in sorted(some)],
+            x=[position for some in chosen for position in sorted(some)],
             y=[title for title, some in zip(titles, chosen, strict=True) for _ in some],
             mode="markers",
             marker=marker,
@@ -115,7 +115,7 @@ def features(rows: Sequence[FeatureRow], names: Sequence[str], *, dark: bool = F
             showlegend=False,
         )
     figure.update_xaxes(
-        tickvals=places, ticktext=columns, tickangle=-90, fixedrange=True, showgrid=False, zeroline=False, side="bottom",
+        tickvals=positions, ticktext=columns, tickangle=-90, fixedrange=True, showgrid=False, zeroline=False, side="bottom",
         range=[-0.5, len(columns) - 0.5],
     )  # fmt: skip
     longest = max(map(text_width, columns), default=0) * FONT / 100  # pixels the upright labels need
@@ -131,7 +131,7 @@ def features(rows: Sequence[FeatureRow], names: Sequence[str], *, dark: bool = F
 
 
 def over_size(
-    curve: Sequence[tuple[int, float, float]], chosen: int, whole: float, label: str, part_of: str
+    curve: Sequence[tuple[int, float, float]], chosen: int, full: float, label: str, part_of: str
 ) -> go.Figure:
     """What every K_M would give: the probability from the kept part alone, quieter what is left without it.
 
@@ -141,7 +141,7 @@ def over_size(
     at = dict(zip(sizes, alone, strict=True)).get(chosen)
     named = for_plotly(shortened(label, 24))
     figure = go.Figure()
-    figure.add_hline(y=100 * whole, line={"color": QUIET, "dash": "dash", "width": 1.5})
+    figure.add_hline(y=100 * full, line={"color": QUIET, "dash": "dash", "width": 1.5})
     figure.add_scatter(
         x=sizes,
         y=[100 * share for share in without],
@@ -169,7 +169,7 @@ def over_size(
             showlegend=False,
         )
     figure.add_annotation(
-        x=1, xref="paper", y=100 * whole, text=part_of, showarrow=False, xanchor="right", yanchor="bottom",
+        x=1, xref="paper", y=100 * full, text=part_of, showarrow=False, xanchor="right", yanchor="bottom",
         font={"color": QUIET, "size": FONT - 2},
     )  # fmt: skip
     figure.update_xaxes(title="K_M", fixedrange=True, showgrid=False, zeroline=False)
@@ -180,10 +180,10 @@ def over_size(
 
 def _add_stems(figure: go.Figure, names: list[str], rows: Sequence[AccuracyRow]) -> None:
     """What a model gains over guessing, as a line; None parts the rows."""
-    ends = [(name, row) for name, row in zip(names, rows, strict=True) if row.majority is not None]
+    ends = [(name, row.majority, row.test) for name, row in zip(names, rows, strict=True) if row.majority is not None]
     figure.add_scatter(
-        x=[x for _, row in ends for x in (100 * row.majority, 100 * row.test, None)],
-        y=[y for name, _ in ends for y in (name, name, None)],
+        x=[x for _, majority, test in ends for x in (100 * majority, 100 * test, None)],
+        y=[y for name, _, _ in ends for y in (name, name, None)],
         mode="lines",
         line={"color": QUIET, "width": 1.5},
         hoverinfo="skip",

@@ -38,7 +38,7 @@ def formula(elements: Sequence[tuple[str, int]]) -> str:
 
 def model_title(card: Card) -> str:
     """The kind of network, and the card's own name where the kind does not say it all."""
-    kind = card.architecture.get("kind")
+    kind = str(card.architecture.get("kind"))
     if kind not in KINDS:
         return card.model
     title = KINDS[kind][0]
@@ -48,14 +48,16 @@ def model_title(card: Card) -> str:
 def architecture(card: Card) -> str:
     """The network in sentences, read from the settings it is built from."""
     spec = card.architecture
-    kind = KINDS.get(spec.get("kind"), ("", str(spec.get("kind"))))[1]
+    kind = KINDS.get(str(spec.get("kind")), ("", str(spec.get("kind"))))[1]
     if spec.get("kind") == "gcn" and not spec.get("normalize", True):
         kind = "graph convolution: a node adds up its neighbours"
     parts = [f"{spec.get('num_layers')} layers of {spec.get('hidden')} units", kind]
     parts += [f"{spec.get('heads')} attention heads"] if spec.get("kind") == "gat" else []
     parts += [JUMPS[spec["jump"]]] if spec.get("jump") in JUMPS else []
     parts += (
-        [f"{READOUTS.get(spec.get('readout'))} over all nodes stands for the graph"] if card.task == "graph" else []
+        [f"{READOUTS.get(str(spec.get('readout')))} over all nodes stands for the graph"]
+        if card.task == "graph"
+        else []
     )
     parts += ["every state is scaled to length one"] if spec.get("unit_length") else []
     parts += ["batch normalisation"] if spec.get("batch_norm") else []

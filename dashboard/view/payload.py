@@ -65,7 +65,7 @@ def gallery(key: str, thumbnails: Sequence[Thumbnail], *, selected: int | None) 
 
 def _picture(picture: Picture) -> dict:
     nodes = list(map(int, picture.nodes))
-    x, y = ([round(place * UNIT) for place in column] for column in (picture.x, picture.y))
+    x, y = ([round(position * UNIT) for position in column] for column in (picture.x, picture.y))
     palette = sorted(set(picture.colours))
     return {
         "signature": _signature(nodes, x, y),
@@ -102,7 +102,7 @@ def _panel(panel: Panel, edges: int) -> dict:
         "weights": None if panel.weights is None else _packed(_levels(panel.weights), "u1"),
         "kept": list(map(int, panel.kept)),
         "kept_nodes": list(map(int, panel.kept_nodes)),
-        "flips": list(map(int, panel.flips)),
+        "unstable": list(map(int, panel.unstable)),
         "frames": _frames(panel),
         "curves": {name: [float(f"{value:.4g}") for value in curve] for name, curve in panel.curves.items()},
     }

@@ -39,7 +39,7 @@ class Panel:
     weights: tuple[float, ...] | None = None  # 0 to 1 for each edge; None: the graph itself, nothing weighed
     kept: tuple[int, ...] = ()  # edges of G_S
     kept_nodes: tuple[int, ...] = ()
-    flips: tuple[int, ...] = ()  # edges that some starts keep and others drop: dotted
+    unstable: tuple[int, ...] = ()  # edges that some starts keep and others drop: dotted
     frames: tuple[tuple[int, tuple[float, ...]], ...] = ()  # (step, weights): how the mask formed
     curves: dict[str, tuple[float, ...]] = field(default_factory=dict)  # loss terms, one value a step
 
@@ -51,7 +51,7 @@ class Points:
     ids: tuple[int, ...]
     x: tuple[float, ...]
     y: tuple[float, ...]
-    colour_of: tuple[int, ...]  # places in `legend`
+    colour_of: tuple[int, ...]  # indices into `legend`
     legend: tuple[tuple[str, str], ...]  # (name, "#RRGGBB")
     tips: tuple[str, ...]
     shapes: tuple[str, ...] = ()

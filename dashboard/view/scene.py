@@ -109,7 +109,7 @@ class Scene:
     picture: Picture
     panel: Panel
     view: View
-    forming: bool = False  # a mask not yet learnt: nothing is kept or dropped
+    forming: bool = False  # a mask not yet optimised: nothing is kept or dropped
     grow: float = 1.0
     px: float = 1.0  # units of the sheet a pixel has; 0 where nothing has a least size
 
@@ -140,7 +140,7 @@ class Scene:
 
     @cached_property
     def unstable(self) -> frozenset[int]:
-        return frozenset(self.panel.flips) if self.weights is not None and not self.forming else frozenset()
+        return frozenset(self.panel.unstable) if self.weights is not None and not self.forming else frozenset()
 
     @cached_property
     def standing(self) -> frozenset[int]:
@@ -185,10 +185,12 @@ class Scene:
         a, b = self.picture.edges[edge]
         dx, dy = self.x[b] - self.x[a], self.y[b] - self.y[a]
         length = math.hypot(dx, dy) or 1.0
-        whole = Segment(self.x[a], self.y[a], self.x[b], self.y[b], dx / length, dy / length, length)
+        segment = Segment(self.x[a], self.y[a], self.x[b], self.y[b], dx / length, dy / length, length)
         inset = min(gap, length * STYLE["line"]["inset"])
         aside = STYLE["line"]["twin"] * self.grow if edge in self.twins else 0
-        return whole._replace(**dict(zip(("ax", "ay", "bx", "by"), whole.shifted(aside, inset, inset), strict=True)))
+        return segment._replace(
+            **dict(zip(("ax", "ay", "bx", "by"), segment.shifted(aside, inset, inset), strict=True))
+        )
 
     def traced(self, edge: int, stroke: Stroke, tip: str = "") -> Line | Circle:
         """The edge as a line, or a loop over a node that leads to itself."""

@@ -148,7 +148,7 @@ def _key(picture: Picture, panels: Sequence[Panel]) -> str:
         (weighed, "The wider and deeper the blue, the more the prediction rests on that edge."),
         (picture.targets, "Ring: what is explained."),
         (picture.truth, "Dashed outline: the pattern that was planted."),
-        (any(panel.flips for panel in panels), "Dotted: kept from some starts, dropped from others."),
+        (any(panel.unstable for panel in panels), "Dotted: kept from some starts, dropped from others."),
         (True, "Turn the wheel to zoom, drag to move, double click to see everything."),
     )
     return " ".join(sentence for shown, sentence in signs if shown)

@@ -1,4 +1,4 @@
-"""SVG pictures of a graph from plain data: for export, for a gallery, and while a mask is being learnt. No st here."""
+"""SVG pictures of a graph from plain data: for export, for a gallery, and while a mask is being optimised. No st here."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,7 +41,7 @@ def svg(
 def frame(
     picture: Picture, weights: Sequence[float], *, dark: bool = False, width: int = 640, height: int = 480
 ) -> str:
-    """A mask while it is being learnt: every edge by its weight, nothing kept or dropped yet, no tips, no names."""
+    """A mask while it is being optimised: every edge by its weight, nothing kept or dropped yet, no tips, no names."""
     theme, view = DARK if dark else LIGHT, _fitted(picture, width, height)
     rough = tuple(round(STEPS * weight) / STEPS for weight in weights)
     panel = Panel("frame", "The mask so far", weights=rough)

@@ -119,7 +119,7 @@ def paint(ink: Ink, what: str, theme: Theme) -> dict:
 
 
 def stroke_look(stroke: Stroke, theme: Theme) -> dict:
-    """Round caps and joins are said once, at the root."""
+    """Round caps and joins are set once, at the root."""
     dash = " ".join(size(length) for length in stroke.dash) if stroke.dash else None
     cap = None if stroke.cap == "round" else stroke.cap
     return {"stroke_width": size(stroke.width), "stroke_dasharray": dash, "stroke_linecap": cap} | paint(

@@ -1,6 +1,7 @@
 """The whole data set to choose from: a map, a gallery of small pictures, or a list of links."""
 
 from functools import partial
+from typing import cast
 
 import streamlit as st
 
@@ -29,7 +30,7 @@ def browse(card: services.Card, choice: state.Choice, height: int) -> None:
         st.segmented_control(
             "Map",
             layouts,
-            format_func=LAYOUT_TITLES.get,
+            format_func=LAYOUT_TITLES.__getitem__,
             key=state.LAYOUT,
             on_change=state.on_change,
             args=(state.LAYOUT,),
@@ -63,7 +64,7 @@ def show_gallery(card: services.Card, choice: state.Choice, graph_filter: servic
     page = state.gallery_page(last)
     with st.spinner("Drawing", show_time=True):
         cards = services.gallery(card.dataset, card.model, found, page)
-    target = choice.request.target if choice.request.kind == "graph" else None
+    target = choice.request.number if choice.request.kind == "graph" else None
     with st.container(height=height, border=False):  # beside the explanation, however many cards there are
         gallery_view("gallery", cards, selected=target, on_click=partial(state.clicked, "gallery", card))
     with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
@@ -86,14 +87,14 @@ def choose_filter(card: services.Card) -> services.GraphFilter:
     keys = {name: f"filter_{name}_{card.dataset}" for name in ("class", "right", "nodes", "text")}
     for name, default in (("class", ALL), ("right", next(iter(RIGHT))), ("nodes", (smallest, largest)), ("text", "")):
         state.recall(keys[name], default)
-    changed = {"on_change": state.first_page}
     with st.popover("Filter", icon=":material/filter_list:"):
         classes = [ALL, *range(len(names))]
-        title = {ALL: "all", **dict(enumerate(names))}.get
-        label = st.selectbox("Class", classes, format_func=title, key=keys["class"], **changed)
-        right = st.selectbox("Prediction", list(RIGHT), key=keys["right"], **changed)
-        fewest, most = st.slider("Nodes", smallest, largest, key=keys["nodes"], **changed)
-        text = st.text_input("Name contains", key=keys["text"], max_chars=80, **changed)
+        title = {ALL: "all", **dict(enumerate(names))}.__getitem__
+        label = st.selectbox("Class", classes, format_func=title, key=keys["class"], on_change=state.first_page)
+        right = st.selectbox("Prediction", list(RIGHT), key=keys["right"], on_change=state.first_page)
+        nodes = st.slider("Nodes", smallest, largest, key=keys["nodes"], on_change=state.first_page)
+        fewest, most = cast(tuple[int, int], nodes)  # recalled above as a pair, which makes it a range
+        text = st.text_input("Name contains", key=keys["text"], max_chars=80, on_change=state.first_page)
     return services.GraphFilter(None if label == ALL else label, RIGHT[right], fewest, most, text.strip())
 
 
@@ -105,7 +106,7 @@ def show_links(card: services.Card, height: int) -> None:
         "Pairs", JOINED, default=JOINED[0], required=True, key="pairs", label_visibility="collapsed"
     )
     if kind != JOINED[0]:
-        table = table[table["joined"] == (kind == "joined")]
+        table = table.loc[table["joined"] == (kind == "joined")]
     pairs = list(zip(table["source"].tolist(), table["head"].tolist(), strict=True))
     st.dataframe(
         table[["one", "other", "joined", "score"]].assign(score=100 * table["score"]),

@@ -57,13 +57,13 @@ def choose_target(card: services.Card, complain: Complain) -> tuple[str, int | t
     """The node, graph, link or typed molecule to explain."""
     count = services.num_targets(card.dataset, card.model)
     kind, target = state.target_from_query(card, count, complain)
-    if card.task == "link":
+    if isinstance(target, tuple):
         _choose_ends(card.dataset, target)
         return kind, target
-    _choose_number(card, count, target if kind != "smiles" else None)
+    _choose_number(card, count, target if isinstance(target, int) else None)
     _choose_at_random(card)
     if card.dataset in services.SMILES_DATASETS:
-        _type_molecule(target if kind == "smiles" else "")
+        _type_molecule(target if isinstance(target, str) else "")
     return kind, target
 
 
@@ -238,6 +238,6 @@ def _number_widget(name: str, value, rule, largest: int | None, common: dict) ->
 
 def show_complaints(complaints: list[str]) -> None:
     """What a link asked for in vain, in one place that is always there, so that nothing below it moves."""
-    place = st.empty()
+    slot = st.empty()
     if complaints:
-        place.warning("  \n".join(sentence(each) for each in complaints), icon=":material/link_off:")
+        slot.warning("  \n".join(sentence(each) for each in complaints), icon=":material/link_off:")

@@ -9,6 +9,8 @@ from dashboard.view.plain_text import for_markdown, sentence
 
 
 def offer_download(info: services.DatasetInfo) -> None:
+    if info.archive is None:
+        return  # made here: there is nothing to fetch
     home = for_markdown(urlsplit(info.archive.url).netloc)
     st.info(f"These data are not on this machine yet. They are fetched once, from {home}, and kept.")
     if not st.button(f"Download {info.title}", type="primary"):

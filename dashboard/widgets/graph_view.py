@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
 from streamlit.components.v1 import declare_component
+from streamlit.components.v2 import component
 
 from dashboard.view import payload
 from dashboard.view.picture import Panel, Picture, Points, Thumbnail
@@ -31,14 +31,12 @@ def _view(script: str) -> Callable[..., Any]:
     """A component whose script is a file in the assets folder."""
     style = (ASSETS / "view.css").read_text(encoding="utf-8")
     loader = LOADER.format(route=f"{__name__}.assets", script=script)
-    return st.components.v2.component(
-        f"graph_view_{script}", html='<div class="graph-view"></div>', css=style, js=loader
-    )
+    return component(f"graph_view_{script}", html='<div class="graph-view"></div>', css=style, js=loader)
 
 
 _network, _map, _gallery = _view("network"), _view("map"), _view("gallery")
 # Tells the server once that it has reached the browser, and once more for each new `token`.
-_messenger = st.components.v2.component(
+_messenger = component(
     "graph_view_messenger",
     html="<span></span>",
     js="""export default function ({ data, parentElement, setTriggerValue }) {

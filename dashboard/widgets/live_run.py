@@ -47,25 +47,26 @@ class _Watched:
     def __init__(self, question: services.Question, live: DeltaGenerator, meanwhile: Callable[[], None]):
         self.question, self.live, self.meanwhile = question, live, meanwhile
         self.began, self.drawn_at = time.monotonic(), 0.0
-        self.bar = self.picture = None
+        self.widgets: tuple[DeltaGenerator, DeltaGenerator] | None = None  # the bar and the picture
 
     def show(self, step: services.Step) -> None:
         now = time.monotonic()
         if now - self.began < PATIENCE:
             return
-        if self.bar is None:
-            self._begin()
+        if self.widgets is None:
+            self.widgets = self._begin()
+        bar, picture = self.widgets
         text = f"Learning the mask: step {step.number:,} of {step.total:,}"
-        self.bar.progress(min(step.number / step.total, 1.0), text="The mask is learnt" if step.searching else text)
+        bar.progress(min(step.number / step.total, 1.0), text="The mask is learnt" if step.searching else text)
         if now - self.drawn_at > TICK:
             drawing, dark = self.question.drawing, st.context.theme.type == "dark"
             mask = services.mask_on(drawing, self.question.computation, step.edge_weight)
-            self.picture.image(svg.frame(drawing.picture, mask, dark=dark), width="stretch")
+            picture.image(svg.frame(drawing.picture, mask, dark=dark), width="stretch")
             self.drawn_at = now
 
-    def _begin(self) -> None:
+    def _begin(self) -> tuple[DeltaGenerator, DeltaGenerator]:
         self.meanwhile()
         with self.live.container():
-            self.bar = st.progress(0.0)
+            bar = st.progress(0.0)
             st.button("Stop this run", on_click=state.stop, args=(self.question.request,), icon=":material/stop:")
-            self.picture = st.empty()
+            return bar, st.empty()

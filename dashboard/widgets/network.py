@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Literal, TypedDict
 
 import streamlit as st
 
@@ -10,8 +11,18 @@ from dashboard.view.picture import Panel
 from dashboard.widgets.graph_view import network_view
 
 TALL, LOW = 400, 280  # heights of the large and of the small pictures, in pixels
+
+
+class Row(TypedDict):
+    """Arguments of st.container."""
+
+    vertical_alignment: Literal["center"]
+    horizontal_alignment: Literal["distribute"]
+    gap: Literal["small"]
+
+
 # how the controls above a picture stand
-ROW = {"vertical_alignment": "center", "horizontal_alignment": "distribute", "gap": "small"}
+ROW: Row = {"vertical_alignment": "center", "horizontal_alignment": "distribute", "gap": "small"}
 
 
 def show_network(
@@ -25,7 +36,7 @@ def show_network(
 ) -> None:
     """A clickable picture; all of them share one camera."""
     request = question.request
-    ends = request.target if request.kind == "link" else None
+    ends = request.ends if request.kind == "link" else None
     network_view(
         key,
         question.drawing.picture,

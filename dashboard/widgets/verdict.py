@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import cast
 
 import numpy as np
 import streamlit as st
 
 from dashboard import services
+from dashboard.schema import judged
 from dashboard.view import explanation_text, figures
 from dashboard.view.plain_text import for_markdown, shortened
 from dashboard.widgets.graph_view import network_view
@@ -57,7 +59,7 @@ def _bars(facts: services.TargetFacts) -> str:
 
 def headline(answer: services.Answer) -> Remark:
     """What the network says of the part that is shown."""
-    request, shown = answer.request, answer.explanation.verdict
+    request, shown = answer.request, judged(answer.explanation)
     kept, unit = answer.explanation.subgraph(), request.config.k_m_unit
     count = len(kept.nodes if unit == "nodes" else kept.edges)
     text = explanation_text.verdict(answer.facts, shown, count, unit, request.kind)
@@ -77,7 +79,7 @@ def remarks(answer: services.Answer) -> tuple[Remark, ...]:
         drawn = services.count_drawn(answer.question.drawing, agreement.unstable)
         word, sentence = explanation_text.agreement_badge(agreement, drawn)
         starts = Remark("casino", "green" if word == "stable" else "orange", sentence)
-    warnings = explanation_text.beware(answer.facts, answer.explanation.verdict, answer.trust)
+    warnings = explanation_text.beware(answer.facts, judged(answer.explanation), answer.trust)
     return (starts, *(Remark("lightbulb", "orange", text) for text in warnings))
 
 
@@ -106,12 +108,17 @@ def show_features(question: services.Question, explanations: Explanations) -> No
     )
     first = weighed[0][1]
     hollow = any(row.kept & row.absent for row in rows)
-    st.caption(for_markdown(explanation_text.features_caption(first.feature_weight.tolist(), k_f, hollow)))
+    st.caption(for_markdown(explanation_text.features_caption(_weights(first).tolist(), k_f, hollow)))
+
+
+def _weights(explanation: services.Explanation) -> np.ndarray:
+    """The weights of the features; only of methods that weigh them."""
+    return cast(np.ndarray, explanation.feature_weight)
 
 
 def _feature_row(method: str, explanation: services.Explanation, columns: np.ndarray, k_f: int) -> figures.FeatureRow:
     """One method's weights. Where features were hidden one by one, those that made no difference weigh nothing."""
-    weights, kept = explanation.feature_weight[columns], np.isin(columns, explanation.top_features(k_f))
+    weights, kept = _weights(explanation)[columns], np.isin(columns, explanation.top_features(k_f))
     absent = np.zeros(len(columns), dtype=bool)
     if explanation.feature_absent is not None:
         telling = weights >= explanation_text.TIED
@@ -129,10 +136,10 @@ def strongest_features(question: services.Question, explanations: Explanations) 
     names, found = question.feature_names, {}
     for method, each in explanations:
         top = each.top_features(question.request.config.k_f) if names else ()
-        largest = max((float(each.feature_weight[i]) for i in top), default=0.0) or 1.0
+        largest = max((float(_weights(each)[i]) for i in top), default=0.0) or 1.0
         if top:
             found[services.described(method).title] = [
-                (names[i] + _if_absent(each, i), float(each.feature_weight[i]) / largest) for i in top
+                (names[i] + _if_absent(each, i), float(_weights(each)[i]) / largest) for i in top
             ]
     return found
 
@@ -167,9 +174,10 @@ def show_sizes(answer: services.Answer) -> None:
 def feature_columns(explanations: Sequence[services.Explanation], k_f: int) -> np.ndarray:
     """The features any method keeps, the strongest of the first method first, and the next ones as far as there is room."""
     kept = [i for explanation in explanations for i in explanation.top_features(k_f)]
-    strongest = np.argsort(-explanations[0].feature_weight, kind="stable")[:COLUMNS].tolist()
+    first = _weights(explanations[0])
+    strongest = np.argsort(-first, kind="stable")[:COLUMNS].tolist()
     wanted = list(dict.fromkeys([*kept, *strongest]))[:COLUMNS]
-    return np.array(sorted(wanted, key=lambda i: -explanations[0].feature_weight[i]))
+    return np.array(sorted(wanted, key=lambda i: -first[i]))
 
 
 def show_class_beside(answer: services.Answer) -> None:

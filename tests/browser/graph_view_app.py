@@ -95,7 +95,7 @@ def panels_of(picture: Picture, masks: dict[str, tuple[float, ...]]) -> list[Pan
             weights=masks["clear"],
             kept=kept,
             kept_nodes=ends(kept),
-            flips=kept[-1:],
+            unstable=kept[-1:],
             frames=frames(masks["clear"]),
             curves=curves,
         ),

@@ -354,7 +354,7 @@ def test_a_telephone_needs_no_sideways_scrolling(page):
 
 def test_edges_on_which_other_starts_differ_are_dotted_without_another_page_and_the_picture_is_still_clicked(page):
     open_page(page, "/?dataset=karate&node=0&shown=mask&k_m=5&steps=5")
-    page.wait_for_function("() => graphViews.why.data.panels[0].flips.length > 0")
+    page.wait_for_function("() => graphViews.why.data.panels[0].unstable.length > 0")
     assert page.evaluate("[graphViews.near.mounts, graphViews.why.mounts]") == [1, 1]
     click_node(page, 2, "why", "gnnexplainer")
     expect(heading(page)).to_contain_text("node 2,")

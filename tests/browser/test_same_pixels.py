@@ -44,7 +44,9 @@ def houses() -> tuple[Picture, Panel]:
         truth=(2, 3, 4, 15),
     )
     weights = tuple((i * 37 % 101 / 100) for i in range(17))
-    return picture, Panel("p", "P", weights=weights, kept=(2, 3, 4, 14, 16), kept_nodes=(2, 3, 4, 5, 0), flips=(4, 9))
+    return picture, Panel(
+        "p", "P", weights=weights, kept=(2, 3, 4, 14, 16), kept_nodes=(2, 3, 4, 5, 0), unstable=(4, 9)
+    )
 
 
 def benzene() -> tuple[Picture, Panel]:
@@ -69,7 +71,7 @@ def benzene() -> tuple[Picture, Panel]:
         truth=(6, 12, 13),
     )
     weights = (0.1,) * 6 + (0.6, 0.1, 0.2, 0.1, 0.1, 0.1, 0.97, 0.8, 0.3)
-    return picture, Panel("m", "M", weights=weights, kept=(6, 12, 13), kept_nodes=(0, 6, 12, 13), flips=(13,))
+    return picture, Panel("m", "M", weights=weights, kept=(6, 12, 13), kept_nodes=(0, 6, 12, 13), unstable=(13,))
 
 
 def link() -> tuple[Picture, Panel]:

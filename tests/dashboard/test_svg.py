@@ -112,7 +112,7 @@ def test_a_target_has_a_ring_and_a_square_is_a_square():
 
 
 def test_truth_is_dashed_on_both_sides_of_the_weight_and_unstable_edges_are_dotted():
-    text = svg(replace(GRAPH, truth=(3,)), replace(MASK, flips=(2, 0)))
+    text = svg(replace(GRAPH, truth=(3,)), replace(MASK, unstable=(2, 0)))
     (dashes,) = [path for path in all_of(text, "path", "gx-line") if path.get("stroke-linecap") == "butt"]
     assert lines_in(dashes) == 2
     assert dashes.get("stroke-dasharray")

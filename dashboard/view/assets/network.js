@@ -109,7 +109,7 @@ class PanelView {
     }
     this.final = {
       weights: panel.weights === null ? null : bytesOf(panel.weights),
-      kept: new Set(panel.kept), keptNodes: new Set(panel.kept_nodes), flips: new Set(panel.flips), forming: false,
+      kept: new Set(panel.kept), keptNodes: new Set(panel.kept_nodes), unstable: new Set(panel.unstable), forming: false,
     };
     if (!this.replay || this.replay.frame === this.replay.last) this.look = this.final;
     this.clickable = data.clickable;
@@ -193,7 +193,7 @@ class PanelView {
     const lines = [`${name(0)} ${picture.directed ? "→" : "–"} ${name(1)}`];
     if (this.look.weights) lines[0] += `: weight ${(this.look.weights[edge] / 255).toFixed(2)}`;
     if (picture.truthSet.has(edge)) lines.push("ground truth (dashed)");
-    if (this.look.weights && this.look.flips.has(edge)) lines.push("some starts keep it, others drop it (dotted)");
+    if (this.look.weights && this.look.unstable.has(edge)) lines.push("some starts keep it, others drop it (dotted)");
     return lines.join("\n");
   }
 

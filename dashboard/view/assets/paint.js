@@ -2,7 +2,7 @@
 // decided in style.js and, in Python, in scene.py: a file is the same picture.
 //
 // picture: the columns of a Picture (see network.js). look: how this panel weighs it:
-//   { weights: Uint8Array or null, kept, keptNodes, flips: Sets, forming: whether an earlier step of the mask is shown }
+//   { weights: Uint8Array or null, kept, keptNodes, unstable: Sets, forming: whether an earlier step of the mask is shown }
 
 import { mix } from "./base.js";
 import { paintLabels } from "./labels.js";
@@ -85,7 +85,7 @@ class Brush {
     const { a, b, ax, ay, bx, by } = this.segment(edge), { context, look } = this;
     Object.assign(context, { strokeStyle: colour, lineWidth: width });
     // Round dots as wide as the line: an edge that some starts keep and others drop.
-    if (look.flips.has(edge) && !look.forming) context.setLineDash([0.01, Math.max(STYLE.dots.least_px, width * dotGap)]);
+    if (look.unstable.has(edge) && !look.forming) context.setLineDash([0.01, Math.max(STYLE.dots.least_px, width * dotGap)]);
     if (a !== b) this.line(ax, ay, bx, by);
     else this.circle(ax, ay - STYLE.line.loop_rise * this.radius, this.radius).stroke(); // from a node to itself
     context.setLineDash([]);
