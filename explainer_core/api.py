@@ -137,7 +137,7 @@ def explain_steps(
         raise ValueError(f"every must be at least 1 (got {every})")
     config = ExplainConfig() if config is None else config
     described = method_named(method)
-    if not described.learns_in_steps:
+    if described.steps is None:
         stepwise = ", ".join(name for name, each in METHODS.items() if each.learns_in_steps)
         raise ValueError(f"a method that learns in steps is one of {stepwise} (got {method!r}); use explain")
     _check_request(model, data, [target], described)

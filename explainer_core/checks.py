@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Collection, Sequence
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +20,7 @@ class Broken(ValueError):
 
 
 def one_of(name: str, value: object, options: Sequence[str]) -> str:
-    if value not in options:
+    if not isinstance(value, str) or value not in options:
         raise Broken(f"{name} must be one of {', '.join(options)}", value)
     return value
 
@@ -40,7 +42,9 @@ def index_in(name: str, text: str, count: int, words: Sequence[str] = ()) -> int
     raise Broken(f"{name} must be {named}0 to {count - 1:,}", text)
 
 
-def setting(name: str, value: object, kind: type, low=None, high=None, word: str | None = None):
+def setting(
+    name: str, value: Any, kind: type, low: float | None = None, high: float | None = None, word: str | None = None
+):
     """A bool, or a number in its range; `word` may stand in for the number."""
     if word is not None and value == word:
         return value
@@ -48,7 +52,7 @@ def setting(name: str, value: object, kind: type, low=None, high=None, word: str
     also = "" if word is None else f" or {word!r}"
     if not fits or (isinstance(value, float) and not math.isfinite(value)):
         raise Broken(f"{name} must be {KINDS[kind]}{also}", value)
-    if low is not None and not low <= value <= high:
+    if low is not None and high is not None and not low <= value <= high:
         ends = (f"{end:g}" if kind is float else f"{end:,}" for end in (low, high))
         raise Broken(f"{name} must be {' to '.join(ends)}{also}", value)
     return value
@@ -60,8 +64,15 @@ def whole_number(name: str, value: object, below: int | None = None) -> int:
     return value
 
 
+def index_of(name: str, value: object, count: int) -> int:
+    """Like whole_number, but of any kind, numpy's for one: what a caller of the library may pass."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= int(value) < count:
+        raise Broken(f"{name} must be 0 to {count - 1}", value)
+    return int(value)
+
+
 def number(name: str, value: object, low: float) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value) or value < low:
+    if (type(value) is not int and type(value) is not float) or not math.isfinite(value) or value < low:
         raise Broken(f"{name} must be a number from {low:g}", value)
     return float(value)
 

@@ -12,7 +12,7 @@ from explainer_core.explanation.judging import Judge, edge_rows
 from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.models.protocol import Model
-from explainer_core.targets import Node, WholeGraph
+from explainer_core.targets import Node, WholeGraph, number_in_set
 
 # What counts as right, and how it is added up:
 # paper         the edges of the node's own motif; all edges of all explanations ranked together
@@ -106,7 +106,7 @@ def truth_and_scores(
 
 
 def graph_of(data: Graph | GraphSet, explanation: Explanation) -> Graph:
-    return data[explanation.target.index] if isinstance(data, GraphSet) else data
+    return data[number_in_set(explanation.target)] if isinstance(data, GraphSet) else data
 
 
 # Against the model

@@ -105,8 +105,8 @@ def _motif_row(data: Graph | GraphSet, explanation: Explanation) -> np.ndarray |
     graph = graph_of(data, explanation)
     if graph.edge_motif is None:
         return None
-    node = isinstance(explanation.target, Node)
-    right = graph.motif_edges(explanation.target.node) if node else graph.edge_motif >= 0
+    target = explanation.target
+    right = graph.motif_edges(target.node) if isinstance(target, Node) else graph.edge_motif >= 0
     row = np.zeros(len(explanation.pairs), dtype=bool)
     row[explanation.pair_numbers[right.numpy()[explanation.edge_ids]]] = True
     return row if row.any() else None

@@ -5,7 +5,7 @@ Nothing else in the library knows what a network is made of. The zoo's GNN is on
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -107,9 +107,13 @@ def ask(model: Model, batch: PredictionBatch, edge_weight: Tensor | None = None,
     return logits
 
 
+def offered(model: Model, what: str) -> Callable[..., Any] | None:
+    """One of the things a network may have, ready to be called; None where it does not have it."""
+    return getattr(model, what, None)
+
+
 def offers(model: Model, what: str) -> bool:
-    """Whether a network has one of the things it may have."""
-    return getattr(model, what, None) is not None
+    return offered(model, what) is not None
 
 
 def device_of(model: Model) -> torch.device:
