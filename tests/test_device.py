@@ -20,14 +20,13 @@ class Watched(torch.nn.Module):
     def __init__(self, most=None):
         super().__init__()
         self.inner, self.threads, self.most = network(), [], most
-        self.spec, self.num_layers = self.inner.spec, self.inner.num_layers
-        self.plan = self.inner.plan
+        self.task, self.num_classes, self.hops = self.inner.task, self.inner.num_classes, self.inner.hops
 
-    def forward(self, *arguments, **settings):
+    def logits(self, batch, edge_weight=None, x=None):
         self.threads.append(torch.get_num_threads())
         if len(self.threads) == self.most:
             raise RuntimeError("that will do")
-        return self.inner(*arguments, **settings)
+        return self.inner.logits(batch, edge_weight, x)
 
 
 @pytest.fixture(autouse=True)

@@ -372,11 +372,11 @@ def test_targets_that_are_there_pass():
 
 def test_the_graph_of_one_target_is_cut_once_until_the_data_change():
     graph = random_graph()
-    asked = {"num_layers": 2, "max_edges": 1000}
+    asked = {"hops": 2, "max_edges": 1000}
     first = computation_of(graph, [Node(3)], **asked)
     assert computation_of(graph, [Node(3)], **asked, seed=7) is first  # nothing is drawn by chance
     assert computation_of(graph, [Node(4)], **asked) is not first
-    few = {"num_layers": 2, "max_edges": 2}
+    few = {"hops": 2, "max_edges": 2}
     assert computation_of(graph, [Node(3)], **few) is computation_of(graph, [Node(3)], **few)
     assert computation_of(graph, [Node(3)], **few) is not computation_of(graph, [Node(3)], **few, seed=7)
     graph.x.add_(1)

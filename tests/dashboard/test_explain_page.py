@@ -17,6 +17,7 @@ import explainer_core as xc
 from dashboard import services, state
 from dashboard.services import ExplainConfig, explanations, predict
 from dashboard.view import model_text
+from dashboard.view.labels import label_text
 from dashboard.view.plain_text import for_markdown
 from explainer_core.datasets.download import is_available
 
@@ -620,7 +621,7 @@ def test_names_that_look_like_code_are_letters(alone):
     assert "&lt;img" in heading(app)
     for element in [*app.markdown, *app.caption]:
         assert not re.search(r"(?<!\\)[<*]", element.value.split("] ")[-1])
-    assert views(app)["near"]["picture"]["labels"][0] == IMAGE  # the view writes it as text
+    assert views(app)["near"]["picture"]["labels"][0] == label_text(IMAGE)  # the view writes it as text
 
 
 def test_a_visit_leaves_the_network_as_it_was():
