@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class Broken(ValueError):
         self.rule, self.value = rule, value
 
 
-def one_of(name: str, value: object, options: Sequence[str]) -> str:
+def one_of(name: str, value: object, options: Collection[str]) -> str:
     if not isinstance(value, str) or value not in options:
         raise Broken(f"{name} must be one of {', '.join(options)}", value)
     return value
@@ -69,6 +69,24 @@ def index_of(name: str, value: object, count: int) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= int(value) < count:
         raise Broken(f"{name} must be 0 to {count - 1}", value)
     return int(value)
+
+
+def typed(name: str, value: object, declared: Any) -> None:
+    """A JSON value of a field's declared type: a class, some of them, or list[str]; whole numbers pass for floats."""
+    kinds = get_args(declared) or (declared,)
+    if declared == list[str]:
+        fits = isinstance(value, list) and all(isinstance(part, str) for part in value)
+    elif isinstance(value, bool):
+        fits = bool in kinds
+    else:
+        fits = isinstance(value, tuple(kinds) + ((int,) if float in kinds else ()))
+    if not fits:
+        raise Broken(f"{name} must be {declared}", value)
+
+
+def share(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise Broken(f"{name} must be 0 to 1", value)
 
 
 def number(name: str, value: object, low: float) -> float:

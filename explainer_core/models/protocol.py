@@ -10,6 +10,8 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import Tensor, nn
 
+from explainer_core.checks import one_of
+
 
 @dataclass(frozen=True, eq=False)
 class PredictionBatch:
@@ -130,8 +132,7 @@ def check_model(model: Model) -> None:
             f"a model must have task, num_classes, hops and logits(batch, edge_weight, x) (got a {type(model).__name__} "
             f"without {', '.join(missing)}); add what is missing, as explainer_core.models.protocol.Model says"
         )
-    if model.task not in WAYS_OUT:
-        raise ValueError(f"task must be one of {', '.join(WAYS_OUT)} (got {model.task!r})")
+    one_of("task", model.task, WAYS_OUT)
     for name, low in (("num_classes", 2), ("hops", 1)):
         value = getattr(model, name)
         if not (value is None and name == "hops") and (type(value) is not int or value < low):
