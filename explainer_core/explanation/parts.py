@@ -34,7 +34,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Changed:
-    """Copies of one computation graph without some of its edges, worked out from what is said of all of them."""
+    """Copies of one computation graph without some of its edges, worked out from the prediction with all of them."""
 
     delta: Delta
     silent: np.ndarray  # (count, e) bool

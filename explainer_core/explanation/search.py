@@ -232,7 +232,7 @@ class Search:
         return min(size for size, ranked in self.best.items() if ranked[0].score >= top - (1 - PLATEAU) * abs(top))
 
     def _moves(self, bases: Sequence[Part]) -> tuple[np.ndarray, list[str], np.ndarray]:
-        """All parts one move away from the bases, where each came from, and a guess of what is said without it."""
+        """All parts one move away from the bases, where each came from, and a guess of the prediction without it."""
         rows, origins, guesses = [], [], []
         for base in bases:
             moves, row = self.moves, base.row

@@ -38,7 +38,7 @@ EDGES, FEATURES = 1, 2  # which random numbers are drawn
 
 
 def gnnexplainer(objective: Objective) -> Weights:
-    """Learns until every mask has settled, or for all steps."""
+    """Optimises until every mask has settled, or for all steps."""
     learner = _Learner(objective)
     while learner.more():
         learner.step()

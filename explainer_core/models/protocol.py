@@ -18,7 +18,7 @@ class PredictionBatch:
     """Predictions that a network is asked for together, on graphs side by side as one disjoint union.
 
     A cut neighbourhood lacks the edges of its outermost nodes. A network that counts neighbours either reads `degree` or
-    looks one hop further. `node_weight` is given while the mask of a whole graph is learnt: how much of each node is left
+    looks one hop further. `node_weight` is given while the mask of a whole graph is optimised: how much of each node is left
     in the readout; a network may ignore it.
     """
 
