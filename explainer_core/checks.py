@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Sequence
 from numbers import Integral
-from typing import Any, get_args
+from typing import Any, get_args, overload
 
 import numpy as np
 
@@ -32,6 +32,10 @@ def some_of(name: str, values: Collection[str], options: Sequence[str], also: Co
         raise Broken(f"{name} must be some of {', '.join(options)}", ",".join(sorted(unknown)))
 
 
+@overload
+def index_in(name: str, text: str, count: int) -> int: ...
+@overload
+def index_in(name: str, text: str, count: int, words: Sequence[str]) -> int | str: ...
 def index_in(name: str, text: str, count: int, words: Sequence[str] = ()) -> int | str:
     """A number below `count` written in plain digits, or one of some words."""
     if text in words:
