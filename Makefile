@@ -14,7 +14,7 @@ help:
 	@echo "make run       start the dashboard (make run PORT=8600 for another port)"
 	@echo "make test      run all tests, those in a real browser too (make test ARGS='-k karate' for some)"
 	@echo "make test-long all cases of the tests that take long, of which make test runs a twentieth"
-	@echo "make lint      check style and formatting, of the JavaScript too where node is there"
+	@echo "make lint      check style, formatting and types, and the JavaScript where node is there"
 	@echo "make docs      make the API page from docstrings, in $(SITE)/"
 	@echo "make bench     measure accuracy, faithfulness, speed, scale and prototypes (make bench ARGS=--quick for a small version)"
 	@echo "make setup     make the environment in $(VENV); the others do it by themselves"
@@ -55,6 +55,7 @@ test-long: setup
 lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/pyright
 	@if ! command -v node >/dev/null; then echo "no node on the path: the JavaScript was not checked"; exit 0; fi; \
 	for file in $$(find dashboard -name '*.js'); do \
 	  node --input-type=module --check < $$file || { echo "the file must be a module without syntax errors (got $$file)" >&2; exit 1; }; \

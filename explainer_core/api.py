@@ -65,7 +65,7 @@ def explain_many(
     target_class: int | str = "predicted",
     progress: Progress | bool = False,
 ) -> list[Explanation]:
-    """The explanations of many targets, learnt together; each is what it would be alone, without the history.
+    """The explanations of many targets, optimised together; each is what it would be alone, without the history.
 
     `progress` is called as they come, and may raise to stop; True shows a bar in the terminal.
     """
@@ -129,7 +129,7 @@ def explain_steps(
     target_class: int | str = "predicted",
     every: int = 1,
 ) -> Iterator[LearningStep]:
-    """The mask while it is learnt: the first step, then every so many, and the last.
+    """The mask while it is optimised: the first step, then every so many, and the last.
 
     Leaving the loop stops it and leaves nothing behind.
     """
@@ -137,7 +137,7 @@ def explain_steps(
         raise ValueError(f"every must be at least 1 (got {every})")
     config = ExplainConfig() if config is None else config
     described = method_named(method)
-    if not described.learns_in_steps:
+    if described.steps is None:
         stepwise = ", ".join(name for name, each in METHODS.items() if each.learns_in_steps)
         raise ValueError(f"a method that learns in steps is one of {stepwise} (got {method!r}); use explain")
     _check_request(model, data, [target], described)

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Collection, Sequence
+from numbers import Integral
+from typing import Any, get_args, overload
 
 import numpy as np
 
@@ -17,8 +19,8 @@ class Broken(ValueError):
         self.rule, self.value = rule, value
 
 
-def one_of(name: str, value: object, options: Sequence[str]) -> str:
-    if value not in options:
+def one_of(name: str, value: object, options: Collection[str]) -> str:
+    if not isinstance(value, str) or value not in options:
         raise Broken(f"{name} must be one of {', '.join(options)}", value)
     return value
 
@@ -30,6 +32,10 @@ def some_of(name: str, values: Collection[str], options: Sequence[str], also: Co
         raise Broken(f"{name} must be some of {', '.join(options)}", ",".join(sorted(unknown)))
 
 
+@overload
+def index_in(name: str, text: str, count: int) -> int: ...
+@overload
+def index_in(name: str, text: str, count: int, words: Sequence[str]) -> int | str: ...
 def index_in(name: str, text: str, count: int, words: Sequence[str] = ()) -> int | str:
     """A number below `count` written in plain digits, or one of some words."""
     if text in words:
@@ -40,7 +46,9 @@ def index_in(name: str, text: str, count: int, words: Sequence[str] = ()) -> int
     raise Broken(f"{name} must be {named}0 to {count - 1:,}", text)
 
 
-def setting(name: str, value: object, kind: type, low=None, high=None, word: str | None = None):
+def setting(
+    name: str, value: Any, kind: type, low: float | None = None, high: float | None = None, word: str | None = None
+):
     """A bool, or a number in its range; `word` may stand in for the number."""
     if word is not None and value == word:
         return value
@@ -48,7 +56,7 @@ def setting(name: str, value: object, kind: type, low=None, high=None, word: str
     also = "" if word is None else f" or {word!r}"
     if not fits or (isinstance(value, float) and not math.isfinite(value)):
         raise Broken(f"{name} must be {KINDS[kind]}{also}", value)
-    if low is not None and not low <= value <= high:
+    if low is not None and high is not None and not low <= value <= high:
         ends = (f"{end:g}" if kind is float else f"{end:,}" for end in (low, high))
         raise Broken(f"{name} must be {' to '.join(ends)}{also}", value)
     return value
@@ -60,8 +68,33 @@ def whole_number(name: str, value: object, below: int | None = None) -> int:
     return value
 
 
+def index_of(name: str, value: object, count: int) -> int:
+    """Like whole_number, but of any kind, numpy's for one: what a caller of the library may pass."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= int(value) < count:
+        raise Broken(f"{name} must be 0 to {count - 1}", value)
+    return int(value)
+
+
+def typed(name: str, value: object, declared: Any) -> None:
+    """A JSON value of a field's declared type: a class, some of them, or list[str]; whole numbers pass for floats."""
+    kinds = get_args(declared) or (declared,)
+    if declared == list[str]:
+        fits = isinstance(value, list) and all(isinstance(part, str) for part in value)
+    elif isinstance(value, bool):
+        fits = bool in kinds
+    else:
+        fits = isinstance(value, tuple(kinds) + ((int,) if float in kinds else ()))
+    if not fits:
+        raise Broken(f"{name} must be {declared}", value)
+
+
+def share(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise Broken(f"{name} must be 0 to 1", value)
+
+
 def number(name: str, value: object, low: float) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value) or value < low:
+    if (type(value) is not int and type(value) is not float) or not math.isfinite(value) or value < low:
         raise Broken(f"{name} must be a number from {low:g}", value)
     return float(value)
 

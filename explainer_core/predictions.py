@@ -19,6 +19,7 @@ from explainer_core.models.protocol import (
     check_features,
     check_model,
     device_of,
+    offered,
     offers,
 )
 from explainer_core.targets import Link
@@ -70,12 +71,12 @@ def predictions(model: Model, data: Graph | GraphSet) -> Predictions:
         raise ValueError(f"a {task} model judges one graph (got the set {data.name!r}); pass graphs[i]")
     check_features(model, data.num_features, "; load a model of this data set")
     model = frozen_eval_copy(model)
-    if task == "link":
-        embedding = _link_embeddings(model, data)
-        return Predictions(np.empty((len(embedding), 0)), np.full(len(embedding), -1), None, _numpy(embedding))
-    if task == "graph":
+    if isinstance(data, GraphSet) or task == "graph":
         graphs = data if isinstance(data, GraphSet) else GraphSet.from_graphs([data])
         batches, truth = _graph_batches(graphs, device_of(model)), graphs.labels
+    elif task == "link":
+        embedding = _link_embeddings(model, data)
+        return Predictions(np.empty((len(embedding), 0)), np.full(len(embedding), -1), None, _numpy(embedding))
     else:
         batches, truth = [whole_graph_batch(data, device_of(model))], data.labels
     embedding, logits = map(torch.cat, zip(*(_embedded(model, batch) for batch in batches), strict=True))
@@ -87,18 +88,20 @@ def predictions(model: Model, data: Graph | GraphSet) -> Predictions:
 @torch.no_grad()
 def _embedded(model: Model, batch: PredictionBatch) -> tuple[Tensor, Tensor]:
     """Embeddings and logits; the logits stand in where a network shows no embeddings: (P, D), (P, C)."""
-    if not offers(model, "embeddings"):
+    embed, read = offered(model, "embeddings"), offered(model, "read")
+    if embed is None:
         logits = ask(model, batch)
         return logits, logits
-    embedding = model.embeddings(batch)
-    return embedding, model.read(embedding) if offers(model, "read") else ask(model, batch)
+    embedding = embed(batch)
+    return embedding, ask(model, batch) if read is None else read(embedding)
 
 
 @torch.no_grad()
 def _link_embeddings(model: Model, graph: Graph) -> Tensor:
     """Of every node; its features where a network shows no embeddings: (N, D)."""
     batch = whole_graph_batch(graph, device_of(model))
-    return model.embeddings(batch) if offers(model, "embeddings") else batch.x
+    embed = offered(model, "embeddings")
+    return batch.x if embed is None else embed(batch)
 
 
 def _graph_batches(graphs: GraphSet, device: torch.device) -> Iterator[PredictionBatch]:
@@ -153,7 +156,7 @@ def link_pairs(model: Model, graph: Graph, *, limit: int = 2000, seed: int = 0) 
         chance = _missing_probabilities(model, graph, missing)
     scores = [*zip(kept.tolist(), _hidden_probabilities(model, graph, kept).tolist(), strict=True)]
     strangers = zip(missing.tolist(), chance.tolist(), strict=True)
-    found = [LinkScore(*pair, True, p) for pair, p in scores] + [LinkScore(*pair, False, p) for pair, p in strangers]
+    found = [LinkScore(a, b, True, p) for (a, b), p in scores] + [LinkScore(a, b, False, p) for (a, b), p in strangers]
     return sorted(found, key=lambda score: (score.source, score.head))
 
 
@@ -197,9 +200,10 @@ def _missing_probabilities(model: Model, graph: Graph, pairs: np.ndarray) -> np.
     """Nothing has to be hidden where there is no link: all pairs share the whole graph. (P,)"""
     device = device_of(model)
     parts = torch.from_numpy(pairs).to(device).split(BATCH_EDGES)
-    if offers(model, "embeddings") and offers(model, "decode"):
+    decode = offered(model, "decode")
+    if offers(model, "embeddings") and decode is not None:
         z = _link_embeddings(model, graph)
-        logits = (model.decode(z[part[:, 0]], z[part[:, 1]]) for part in parts)
+        logits = (decode(z[part[:, 0]], z[part[:, 1]]) for part in parts)
     else:
         logits = (ask(model, whole_graph_batch(graph, device, part)) for part in parts)
     return np.concatenate([_numpy(some.softmax(-1)[:, 1]) for some in logits])

@@ -41,4 +41,13 @@ class Link(_Numbers):
 
 
 Target = Node | WholeGraph | Link
+
+
+def number_in_set(target: Target) -> int:
+    """Which graph of a GraphSet a target is."""
+    if not isinstance(target, WholeGraph) or target.index is None:
+        raise ValueError(f"a target in a set of graphs must be a WholeGraph with its number (got {target})")
+    return target.index
+
+
 TASKS = {Node: "node", WholeGraph: "graph", Link: "link"}  # the task of a model that predicts it

@@ -20,6 +20,8 @@ NAN, INF = float("nan"), float("inf")
         (lambda v: checks.index_in("class", v, 3, ("true",)), "true", "-1", "class must be true or 0 to 2"),
         (lambda v: checks.whole_number("steps", v), 3, True, "steps must be a whole number from 0"),
         (lambda v: checks.whole_number("label", v, 4), 3, 4, "label must be a whole number from 0 to 3"),
+        (lambda v: checks.index_of("node", v, 2000), np.int64(1999), 2000, "node must be 0 to 1999"),
+        (lambda v: checks.index_of("node", v, 2000), 0, True, "node must be 0 to 1999"),
         (lambda v: checks.number("cost", v, 0.0), 0.5, NAN, "cost must be a number from 0"),
         (lambda v: checks.number("cost", v, 0.5), 0.5, "1", "cost must be a number from 0.5"),
         (lambda v: checks.setting("size", v, float, 0.0, 5.0), 5, INF, "size must be a number"),
@@ -34,6 +36,17 @@ def test_a_rule_is_said_with_the_value_that_breaks_it(check, good, bad, rule):
     with pytest.raises(checks.Broken, match=re.escape(f"{rule} (got {bad!r})")) as caught:
         check(bad)
     assert (caught.value.rule, repr(caught.value.value)) == (rule, repr(bad))
+
+
+def test_a_field_has_its_declared_type_and_a_share_is_one():
+    for value, declared in ((1, float), (None, float | None), (["a"], list[str]), (True, bool), ({}, dict)):
+        checks.typed("field", value, declared)
+    for value, declared in ((True, int), ("1", float), ([1], list[str]), (None, str), (1.5, int | None)):
+        with pytest.raises(checks.Broken, match=re.escape(f"field must be {declared} (got {value!r})")):
+            checks.typed("field", value, declared)
+    checks.share("accuracy", 1)
+    with pytest.raises(checks.Broken, match=r"accuracy must be 0 to 1 \(got nan\)"):
+        checks.share("accuracy", NAN)
 
 
 def test_some_of_names_what_is_unknown():

@@ -5,10 +5,11 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from numbers import Integral
+from typing import cast
 
 import torch
 
+from explainer_core.checks import index_of
 from explainer_core.computation.computation_graph import Computation
 from explainer_core.computation.neighborhood import neighborhoods
 from explainer_core.graph import Graph, GraphSet, ranges
@@ -52,13 +53,16 @@ def computation_of(
 
 
 def _cut(data: Graph | GraphSet, targets: Sequence[Target], hops: int | None, max_edges: int, seed: int) -> Computation:
+    # check_targets has seen that they are all of one kind, and that nodes and links lie in one graph
     if isinstance(targets[0], WholeGraph):
-        return _whole_graphs(data, targets)
+        return _whole_graphs(data, cast(Sequence[WholeGraph], targets))
+    graph = cast(Graph, data)
     if isinstance(targets[0], Link):
-        pairs = torch.tensor([(target.source, target.head) for target in targets])  # (T, 2)
+        pairs = torch.tensor([(link.source, link.head) for link in cast(Sequence[Link], targets)])  # (T, 2)
         hidden = pairs.repeat_interleave(2, 0)  # (2 T, 2): the asked link itself is never shown
-        return neighborhoods(data, pairs.flatten(), hops, max_edges, seed, hidden)
-    return neighborhoods(data, torch.tensor([target.node for target in targets]), hops, max_edges, seed)
+        return neighborhoods(graph, pairs.flatten(), hops, max_edges, seed, hidden)
+    nodes = torch.tensor([target.node for target in cast(Sequence[Node], targets)])  # (T,)
+    return neighborhoods(graph, nodes, hops, max_edges, seed)
 
 
 _caches: "weakref.WeakKeyDictionary[Graph | GraphSet, ComputationCache]" = weakref.WeakKeyDictionary()
@@ -120,7 +124,7 @@ def check_targets(data: Graph | GraphSet, targets: Sequence[Target]) -> None:
         else:
             ends = (target.node,) if isinstance(target, Node) else (target.source, target.head)
             for node in ends:
-                _check_number("node", node, data.num_nodes)
+                index_of("node", node, data.num_nodes)
             if len(set(ends)) < len(ends):
                 raise ValueError(f"a link must join two different nodes (got {target})")
 
@@ -131,14 +135,9 @@ def _check_whole(data: Graph | GraphSet, target: WholeGraph) -> None:
             raise ValueError(
                 "WholeGraph needs the number of the graph in its set (got None); pass WholeGraph(i) or graphs[i]"
             )
-        _check_number("graph", target.index, len(data))
+        index_of("graph", target.index, len(data))
     elif target.index is not None:
         raise ValueError(f"WholeGraph takes no number for a single graph (got {target.index}); pass WholeGraph()")
-
-
-def _check_number(thing: str, number, count: int) -> None:
-    if not isinstance(number, Integral) or isinstance(number, bool) or not 0 <= number < count:
-        raise ValueError(f"{thing} must be 0 to {count - 1} (got {number!r})")
 
 
 def _whole_graphs(data: Graph | GraphSet, targets: Sequence[WholeGraph]) -> Computation:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from explainer_core.checks import one_of
 from explainer_core.datasets import ba_2motifs, cora, molecules, social, synthetic, tu
 from explainer_core.datasets.download import Archive, Progress
 from explainer_core.graph import Graph, GraphSet
@@ -32,9 +33,7 @@ def load_dataset(name: str, *, seed: int = 0, progress: Progress | None = None) 
 
 
 def dataset_info(name: str) -> DatasetInfo:
-    if name not in DATASETS:
-        raise ValueError(f"data set must be one of {', '.join(DATASETS)} (got {name!r})")
-    return DATASETS[name]
+    return DATASETS[one_of("data set", name, DATASETS)]
 
 
 def _paper(name: str, title: str, load, summary: str) -> DatasetInfo:

@@ -18,8 +18,8 @@ from explainer_core.computation.in_edges import InEdges
 from explainer_core.explanation.parts import Changed, Parts, Piece
 from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.models.protocol import Delta, Model, PredictionBatch, device_of, offers
-from explainer_core.targets import TASKS
+from explainer_core.models.protocol import Delta, Model, PredictionBatch, device_of, offered, offers
+from explainer_core.targets import TASKS, number_in_set
 
 BATCH_EDGES = 100_000  # edges, and as many nodes, that are judged in one pass
 
@@ -75,13 +75,15 @@ class Subject:
     def edge_types(self) -> np.ndarray | None:
         if self.data.edge_types is None:
             return None
-        start = int(self.data.edge_start[self.explanation.target.index]) if isinstance(self.data, GraphSet) else 0
+        start = (
+            int(self.data.edge_start[number_in_set(self.explanation.target)]) if isinstance(self.data, GraphSet) else 0
+        )
         return self.data.edge_types.numpy()[self.explanation.edge_ids[self._first] + start]
 
     @cached_property
     def degree(self) -> np.ndarray | None:
         """In-degrees in the whole graph, less the link that is asked about; None where a part has its own. (n,)"""
-        if self.task == "graph":
+        if self.task == "graph" or isinstance(self.data, GraphSet):
             return None
         start = InEdges.of(self.data).start.numpy()
         degree = start[self.names + 1] - start[self.names]
@@ -92,7 +94,9 @@ class Subject:
 
     @cached_property
     def x(self) -> Tensor:
-        start = int(self.data.node_start[self.explanation.target.index]) if isinstance(self.data, GraphSet) else 0
+        start = (
+            int(self.data.node_start[number_in_set(self.explanation.target)]) if isinstance(self.data, GraphSet) else 0
+        )
         return self.data.x[torch.from_numpy(self.names + start)]  # (n, F)
 
     def _own_graphs(self, rows: np.ndarray, always: np.ndarray) -> Iterator[Piece]:
@@ -102,7 +106,7 @@ class Subject:
         return (self._some_graphs(rows[i : i + at_once], always) for i in range(0, len(rows), at_once))
 
     def _some_graphs(self, rows: np.ndarray, always: np.ndarray) -> Piece:
-        used = np.flatnonzero(rows.any(0)[self.pair_of])  # edges that any row keeps
+        used = np.flatnonzero(np.any(rows, axis=0)[self.pair_of])  # edges that any row keeps
         row, edge = rows[:, self.pair_of[used]].nonzero()
         edge = used[edge]
         ends = self.ends[:, edge]
@@ -128,6 +132,8 @@ class Subject:
     @cached_property
     def delta(self) -> Delta:
         """The whole computation graph, each node once, from which single edges fall silent."""
+        make = offered(self.model, "delta")
+        assert make is not None  # nothing is worked out this way otherwise
         device = device_of(self.model)
         hop = np.full(len(self.names), self.model.hops)
         np.minimum.at(hop, np.searchsorted(self.names, self.explanation.nodes), self.explanation.hop)
@@ -140,7 +146,7 @@ class Subject:
             targets=at[None] if self.task == "link" else at,
             degree=torch.from_numpy(self.degree).to(device),
         )
-        return self.model.delta(batch, hop)
+        return make(batch, hop)
 
     def _changed(self, rows: np.ndarray) -> Iterator[Piece]:
         """What is left without each row, as what changes in the computation graph."""

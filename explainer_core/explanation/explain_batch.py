@@ -88,6 +88,7 @@ class ExplainBatch:
     def _proposals(self, found: list[Explanation]) -> list[dict[str, np.ndarray]]:
         """What each proposal says of every undirected pair, for each target by name."""
         columns = {"mask" if self.method.mask else self.method.name: [explanation.edge_weight for explanation in found]}
+        assert self.method.propose is not None  # it verifies
         for name, edge in self.method.propose(self.objective).items():
             of = _Columns.of(self.objective, Weights(edge), 1)
             columns[name] = [of.of_target(i)["edge_weight"] for i in range(len(found))]

@@ -19,6 +19,7 @@ from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.hashing import hashed_index
 from explainer_core.methods.adam import Adam
+from explainer_core.targets import number_in_set
 
 STEPS, RATE = 25, 0.25  # the subgraph is small and fixed: a short walk settles
 TRIED = 60  # features that are hidden one at a time
@@ -78,7 +79,7 @@ def _optimised(parts: Parts, labels: Tensor, data: Graph | GraphSet, config: Exp
 
 def _absent(explanation: Explanation, data: Graph | GraphSet) -> np.ndarray:
     """Which features are zero in all kept nodes: (F,) bool."""
-    first = int(data.node_start[explanation.target.index]) if isinstance(data, GraphSet) else 0
+    first = int(data.node_start[number_in_set(explanation.target)]) if isinstance(data, GraphSet) else 0
     nodes = torch.tensor(explanation.subgraph().nodes, dtype=torch.int64) + first
     return (data.x[nodes] == 0).all(0).numpy()
 

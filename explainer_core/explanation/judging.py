@@ -7,6 +7,7 @@ graph also the nodes that lose all their edges.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
 import numpy as np
 import torch
@@ -63,11 +64,14 @@ class Judge:
     def parts(self, rows: Sequence[np.ndarray]) -> list[Parts]:
         """One part of each explanation, ready to be run with other features, in as few batches as can be."""
         pieces = ((0, p) for subject, row in zip(self.subjects, rows, strict=True) for p in subject.alone(row[None]))
-        return [joined(self.model, [piece for _, piece in batch]) for batch in _batches(pieces)]
+        return [self._alone_parts([piece for _, piece in batch]) for batch in _batches(pieces)]
 
     def copies(self, i: int, row: np.ndarray, times: int) -> Iterator[Parts]:
         """One part of one explanation so many times over, to be run with other features; in pieces that memory holds."""
-        return (joined(self.model, [piece]) for piece in self.subjects[i].alone(np.repeat(row[None], times, axis=0)))
+        return (self._alone_parts([piece]) for piece in self.subjects[i].alone(np.repeat(row[None], times, axis=0)))
+
+    def _alone_parts(self, pieces: Sequence[Piece]) -> Parts:
+        return cast(Parts, joined(self.model, pieces))  # only what is left without a part may be Changed
 
 
 def edge_rows(explanation: Explanation, edges: Sequence[Sequence[tuple[int, int]]]) -> np.ndarray:
@@ -75,7 +79,7 @@ def edge_rows(explanation: Explanation, edges: Sequence[Sequence[tuple[int, int]
     position = explanation.pair_positions
     rows = np.zeros((len(edges), len(position)), dtype=bool)
     for row, some in zip(rows, edges, strict=True):
-        row[[position[tuple(edge)] for edge in some]] = True
+        row[[position[a, b] for a, b in some]] = True
     return rows
 
 

@@ -7,12 +7,13 @@ from itertools import combinations
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from explainer_core.checks import one_of
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.judging import Judge, edge_rows
 from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.models.protocol import Model
-from explainer_core.targets import Node, WholeGraph
+from explainer_core.targets import Node, WholeGraph, number_in_set
 
 # What counts as right, and how it is added up:
 # paper         the edges of the node's own motif; all edges of all explanations ranked together
@@ -66,8 +67,7 @@ def edge_auc(
     nan where nothing can be ranked: no edge belongs to the truth, as around a node outside all motifs, or every edge
     does. The protocol per_instance leaves such explanations out, and is nan if none is left.
     """
-    if protocol not in PROTOCOLS:
-        raise ValueError(f"protocol must be one of {', '.join(PROTOCOLS)} (got {protocol!r})")
+    one_of("protocol", protocol, PROTOCOLS)
     ranked = [truth_and_scores(data, e, own=protocol != "any_motif", within=within) for e in explanations]
     if protocol == "per_instance":
         areas = [roc_auc_score(truth, scores) for truth, scores in ranked if 0 < truth.sum() < len(truth)]
@@ -106,7 +106,7 @@ def truth_and_scores(
 
 
 def graph_of(data: Graph | GraphSet, explanation: Explanation) -> Graph:
-    return data[explanation.target.index] if isinstance(data, GraphSet) else data
+    return data[number_in_set(explanation.target)] if isinstance(data, GraphSet) else data
 
 
 # Against the model

@@ -34,7 +34,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Changed:
-    """Copies of one computation graph without some of its edges, worked out from what is said of all of them."""
+    """Copies of one computation graph without some of its edges, worked out from the prediction with all of them."""
 
     delta: Delta
     silent: np.ndarray  # (count, e) bool
@@ -64,14 +64,16 @@ def joined(model: Model, pieces: Sequence[Piece]) -> Parts | Changed:
     first_node = np.cumsum([0, *(len(piece.part) for piece in pieces)])[:-1]
     first_part = np.cumsum([0, *(piece.count for piece in pieces)])
 
-    def tensor(arrays, shifts=None) -> Tensor | None:
-        if any(array is None for array in arrays):
-            return None
+    def tensor(arrays: Sequence[np.ndarray], shifts: np.ndarray | None = None) -> Tensor:
         shifts = np.zeros(len(arrays), dtype=np.int64) if shifts is None else shifts
         joined = np.concatenate([a + shift for a, shift in zip(arrays, shifts, strict=True)], axis=-1)
         return torch.from_numpy(joined).to(device)
 
-    targets = tensor([None if piece.targets is None else piece.targets.T for piece in pieces], first_node)
+    def tensor_if_all(arrays: Sequence[np.ndarray | None], shifts: np.ndarray | None = None) -> Tensor | None:
+        known = [array for array in arrays if array is not None]
+        return tensor(known, shifts) if len(known) == len(arrays) else None
+
+    targets = tensor_if_all([None if piece.targets is None else piece.targets.T for piece in pieces], first_node)
     part = tensor([piece.part for piece in pieces], first_part[:-1])
     batch = PredictionBatch(
         task=model.task,
@@ -80,7 +82,7 @@ def joined(model: Model, pieces: Sequence[Piece]) -> Parts | Changed:
         num_predictions=int(first_part[-1]),
         targets=targets if targets is None or targets.ndim == 1 else targets.t(),
         graph_of=part if targets is None else None,
-        degree=tensor([piece.degree for piece in pieces]),
-        edge_types=tensor([piece.edge_types for piece in pieces]),
+        degree=tensor_if_all([piece.degree for piece in pieces]),
+        edge_types=tensor_if_all([piece.edge_types for piece in pieces]),
     )
     return Parts(model, batch, part)

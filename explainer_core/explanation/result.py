@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Explanation:
     """Why a model predicted what it did. Plain data: numbers of the original graph, floats and numpy arrays.
 
-    `edge_weight` is what the method weighs, a learnt mask for instance; `undirected` gives the one score of every
+    `edge_weight` is what the method weighs, an optimised mask for instance; `undirected` gives the one score of every
     pair that tables, files and pictures show: the same, with G_S before all others where it was found by asking the model.
     """
 
@@ -49,7 +49,7 @@ class Explanation:
     size: int = 6  # K_M: as asked for, or as "auto" came out
     verdict: Verdict | None = None
     table: tuple[Judged, ...] = ()  # hard subgraphs of every size, where they were found by asking the model
-    feature_mask: np.ndarray | None = None  # (F,): as learnt, where the ranking follows something else
+    feature_mask: np.ndarray | None = None  # (F,): as optimised, where the ranking follows something else
     feature_absent: np.ndarray | None = None  # (F,) bool: zero in all kept nodes, so that its absence is what matters
     edge_spread: np.ndarray | None = None  # (e,): standard deviation over the seeds
     seed_weights: np.ndarray | None = None  # (seeds, e)
@@ -150,7 +150,7 @@ class Explanation:
         connected: bool | None = None,
         weights: np.ndarray | None = None,
     ) -> Subgraph:
-        """G_S of size K_M, instantly: nothing is learnt again.
+        """G_S of size K_M, instantly: nothing is optimised again.
 
         The one found by asking the model where there is one of this size, else the heaviest edges around the target.
         `weights` are others for the same edges, such as those of a single seed.

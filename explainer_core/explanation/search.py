@@ -168,10 +168,9 @@ class Search:
         alone = answer.alone[:, self.asked.label]
         keeps = answer.alone.argmax(1) == self.asked.label
         scores = np.minimum(1.0, alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - guesses
-        columns = rows, rows.sum(1).tolist(), fresh, alone.tolist(), keeps.tolist(), scores.tolist()
-        parts = [
-            Part(row, size, origins[i], *rest, phase=self.phase) for row, size, i, *rest in zip(*columns, strict=True)
-        ]
+        came_from = [origins[i] for i in fresh]
+        columns = rows, rows.sum(1).tolist(), came_from, alone.tolist(), keeps.tolist(), scores.tolist()
+        parts = [Part(*values, phase=self.phase) for values in zip(*columns, strict=True)]
         self.known |= {part.row.tobytes(): part for part in parts}
         contenders = self._contenders(parts)
         chosen = np.array([part.row for part in contenders])
@@ -233,7 +232,7 @@ class Search:
         return min(size for size, ranked in self.best.items() if ranked[0].score >= top - (1 - PLATEAU) * abs(top))
 
     def _moves(self, bases: Sequence[Part]) -> tuple[np.ndarray, list[str], np.ndarray]:
-        """All parts one move away from the bases, where each came from, and a guess of what is said without it."""
+        """All parts one move away from the bases, where each came from, and a guess of the prediction without it."""
         rows, origins, guesses = [], [], []
         for base in bases:
             moves, row = self.moves, base.row
@@ -283,6 +282,7 @@ class Search:
         return part.preference
 
     def _judged(self, part: Part) -> Judged:
+        assert part.without is not None  # others are not in the table
         pairs = self.explanation.pairs[np.sort(self.considered[part.row])]
         edges = tuple((a, b) for a, b in pairs.tolist())
         return Judged(edges, part.alone, part.without, part.keeps_class, part.origin)

@@ -1,6 +1,7 @@
 """The fields of an explanation as plain JSON values, and back: everything from a file is checked before it is believed."""
 
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
@@ -107,9 +108,9 @@ def _verdict(values: dict) -> Verdict:
 
 
 def _judged(values: dict) -> Judged:
-    judged = Judged(
-        **values | {"edges": tuple((whole_number("edge", a), whole_number("edge", b)) for a, b in values["edges"])}
-    )
+    edges = tuple((whole_number("edge", a), whole_number("edge", b)) for a, b in values["edges"])
+    known: dict[str, Any] = values | {"edges": edges}  # the others are checked below
+    judged = Judged(**known)
     shares("table", [judged.alone, judged.without])
     if type(judged.keeps_class) is not bool or not isinstance(judged.origin, str):
         raise ValueError("table must say of each subgraph whether it keeps the class, and where it came from")

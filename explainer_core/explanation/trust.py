@@ -105,8 +105,8 @@ def _motif_row(data: Graph | GraphSet, explanation: Explanation) -> np.ndarray |
     graph = graph_of(data, explanation)
     if graph.edge_motif is None:
         return None
-    node = isinstance(explanation.target, Node)
-    right = graph.motif_edges(explanation.target.node) if node else graph.edge_motif >= 0
+    target = explanation.target
+    right = graph.motif_edges(target.node) if isinstance(target, Node) else graph.edge_motif >= 0
     row = np.zeros(len(explanation.pairs), dtype=bool)
     row[explanation.pair_numbers[right.numpy()[explanation.edge_ids]]] = True
     return row if row.any() else None
@@ -120,11 +120,11 @@ def with_size(
     *,
     k_m_unit: str | None = None,
 ) -> Explanation:
-    """The same weights and the same search cut at another K_M: what `explain` would give for it, with nothing learnt
+    """The same weights and the same search cut at another K_M: what `explain` would give for it, with nothing optimised
     again but the features, which are weighed on the new G_S."""
     unit = explanation.config.k_m_unit if k_m_unit is None else k_m_unit
     resized = replace(explanation, config=replace(explanation.config, k_m=k_m, k_m_unit=unit), verdict=None)
     judge = Judge(model, data, [resized])
     settled = with_verdicts(judge, [resized])
-    # a method that says nothing of features on G_S keeps what it said of them
+    # a method that says nothing of features on G_S keeps its weights of them
     return (with_features(judge, data, settled) if explanation.feature_mask is not None else settled)[0]

@@ -73,7 +73,7 @@ def _run_together(
 
     def advance(i: int, answer: Answer | None) -> None:
         try:
-            questions[i] = searches[i].send(answer)
+            questions[i] = next(searches[i]) if answer is None else searches[i].send(answer)
         except StopIteration as done:
             questions.pop(i, None)
             results[i] = done.value
@@ -112,7 +112,8 @@ def with_verdicts(judge: Judge, explanations: Sequence[Explanation]) -> list[Exp
 
 def _sizes_to_judge(explanation: Explanation) -> list[tuple[tuple, Judged | None]]:
     """The G_S of each size in question, with what is known of it."""
-    sizes = sizes_of(explanation) if explanation.config.k_m == AUTO else [explanation.config.k_m]
+    k_m = explanation.config.k_m
+    sizes = [k_m] if isinstance(k_m, int) else sizes_of(explanation)  # "auto" is the only word it may be
     return [(explanation.subgraph(size).edges, explanation.judged(size)) for size in sizes]
 
 

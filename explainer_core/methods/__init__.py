@@ -1,5 +1,6 @@
 """The methods by name. A new one is a file of its own, which describes it, and a line here."""
 
+from explainer_core.checks import one_of
 from explainer_core.methods.attention import ATTENTION
 from explainer_core.methods.gnnexplainer import GNNEXPLAINER
 from explainer_core.methods.gradient import GRADIENT, INTEGRATED_GRADIENTS
@@ -26,6 +27,4 @@ DEFAULT_METHOD = VERIFIED.name
 
 def method_named(name: str) -> Method:
     """The method of that name; ValueError where there is none."""
-    if name not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)} (got {name!r})")
-    return METHODS[name]
+    return METHODS[one_of("method", name, METHODS)]

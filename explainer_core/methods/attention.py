@@ -5,12 +5,15 @@ import torch
 from explainer_core.methods.method import ATTENTION as NEEDS_ATTENTION
 from explainer_core.methods.method import Method
 from explainer_core.methods.objective import Objective, Weights
+from explainer_core.models.protocol import offered
 
 
 def attention(objective: Objective) -> Weights:
     """How much the network looked along each edge, as it says itself. Says nothing of features."""
+    paid = offered(objective.model, "attention")
+    assert paid is not None  # `needs` says so, and a request is checked for it
     with torch.no_grad():
-        return Weights(objective.model.attention(objective.batch))
+        return Weights(paid(objective.batch))
 
 
 ATTENTION = Method(

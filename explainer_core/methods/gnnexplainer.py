@@ -38,7 +38,7 @@ EDGES, FEATURES = 1, 2  # which random numbers are drawn
 
 
 def gnnexplainer(objective: Objective) -> Weights:
-    """Learns until every mask has settled, or for all steps."""
+    """Optimises until every mask has settled, or for all steps."""
     learner = _Learner(objective)
     while learner.more():
         learner.step()
@@ -66,10 +66,10 @@ class _Learner:
         self.instance_prediction = objective.predictions_of_instances
         self.edge_prediction = self.instance_prediction[c.edge_instance]
         self.edge_count = torch.bincount(c.edge_instance, minlength=c.num_instances)[c.edge_instance]  # (e,)
-        self.first_size = self.size_growth = None  # (e,), (e,)
+        self.rising_size: tuple[Tensor, Tensor] | None = None  # (e,), (e,): its start, and how many times it grows
         if self.config.size > 0 and self.config.size_start > 0:
-            self.first_size = (self.config.size_start / self.edge_count).clamp(max=self.config.size / RISE)
-            self.size_growth = self.config.size / self.first_size
+            start = (self.config.size_start / self.edge_count).clamp(max=self.config.size / RISE)
+            self.rising_size = start, self.config.size / start
         self.seeds = objective.seeds_of_instances  # (I,)
         # a distribution is softened like the logits, or keeping everything would not be its best explanation
         goal = objective.goal ** (1 / self.config.temperature)
@@ -130,7 +130,7 @@ class _Learner:
             size = self._size()
             terms = self._terms(losses, size, edge, gate) if with_terms else {}
             self._move_edges(edge, edge_gradient, size)
-            if self.learns_features:
+            if gate is not None:
                 self._move_features(gate, gate_gradient)
             self.number += 1
             self.taken += self.moving
@@ -222,19 +222,20 @@ class _Learner:
 
     def _size(self) -> Tensor | float:
         """Rises geometrically from its start, which all edges of an instance share, to its end, then holds: (e,)."""
-        if self.first_size is None:
+        if self.rising_size is None:
             return self.config.size
+        start, growth = self.rising_size
         share = min(1.0, self.number / max(1.0, HOLD * self.config.steps))
-        return self.first_size * self.size_growth**share
+        return start * growth**share
 
-    def _move_edges(self, edge: Tensor, gradient: Tensor | None, size) -> None:
-        gradient = size if gradient is None else gradient + size  # None from a model that no edge reaches
+    def _move_edges(self, edge: Tensor, gradient: Tensor | None, size: Tensor | float) -> None:
+        total = size if gradient is None else gradient + size  # None from a model that no edge reaches
         if self.config.entropy:
             logits = self.edge_logits if self.tie is None else self.edge_logits[self.tie]
-            gradient = gradient - logits * (self.config.entropy / self.edge_count)
+            total = total - logits * (self.config.entropy / self.edge_count)
         if self.differ is not None:
-            gradient = gradient + 0.5 * self.config.laplacian * self.differ
-        gradient = gradient * (edge * (1 - edge))
+            total = total + 0.5 * self.config.laplacian * self.differ
+        gradient = total * (edge * (1 - edge))
         moves = self.moving[self.edge_prediction] if self.may_settle else None
         if self.tie is not None:
             gradient = sum_by(self.tie, gradient, self.num_ties)
@@ -242,12 +243,14 @@ class _Learner:
         _move(self.edge_adam, gradient, moves)
 
     def _move_features(self, gate: Tensor, gradient: Tensor | None) -> None:
-        gradient = 0.0 if gradient is None else gradient
         pressure = (self.config.feat_size - self.config.feat_entropy * self.feature_logits) * self.feature_share
         moves = self.moving[self.instance_prediction[self.row_instance]].unsqueeze(-1) if self.may_settle else None
-        _move(self.feature_adam, (gradient + pressure) * (gate * (1 - gate)), moves)
+        total = pressure if gradient is None else gradient + pressure
+        _move(self.feature_adam, total * (gate * (1 - gate)), moves)
 
-    def _terms(self, losses: dict[str, Tensor], size, edge: Tensor, gate: Tensor | None) -> dict[str, Tensor]:
+    def _terms(
+        self, losses: dict[str, Tensor], size: Tensor | float, edge: Tensor, gate: Tensor | None
+    ) -> dict[str, Tensor]:
         """Each term of the objective that weighs anything: (P,)."""
         predictions = len(self.moving)
 
@@ -258,7 +261,7 @@ class _Learner:
         terms = losses | {"size": total(size * edge, self.edge_prediction)}
         if config.entropy:
             terms["entropy"] = config.entropy * total(binary_entropy(edge) / self.edge_count, self.edge_prediction)
-        if self.learns_features:
+        if gate is not None:
             rows = self.instance_prediction[self.row_instance]
             terms["feat_size"] = config.feat_size * total((gate * self.feature_share).sum(1), rows)
             if config.feat_entropy:
@@ -276,10 +279,12 @@ def binary_entropy(share: Tensor) -> Tensor:
 
 def _move(adam: Adam, gradient: Tensor, moves: Tensor | None) -> None:
     """A step for the rows that still move; settled ones stay where they are, as they would alone."""
-    before = None if moves is None else adam.parameter.clone()
+    if moves is None:
+        adam.step(gradient)
+        return
+    before = adam.parameter.clone()
     adam.step(gradient)
-    if moves is not None:
-        adam.parameter.copy_(torch.where(moves, adam.parameter, before))
+    adam.parameter.copy_(torch.where(moves, adam.parameter, before))
 
 
 MASK_SETTINGS = (

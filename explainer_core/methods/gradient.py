@@ -35,7 +35,10 @@ def integrated_gradients(objective: Objective) -> Weights:
 
 def integrated_edges(objective: Objective, steps: int) -> Tensor:
     """How much each edge adds to log P(y) on the way from no edges to all, the features as they are: (e,)."""
-    return -sum(edge_gradient(objective, (step + 0.5) / steps) for step in range(steps)) / steps
+    total = torch.zeros(objective.computation.num_edges, device=objective.goal.device)
+    for step in range(steps):
+        total += edge_gradient(objective, (step + 0.5) / steps)
+    return -total / steps
 
 
 def edge_gradient(objective: Objective, share: float = 1.0) -> Tensor:
@@ -49,8 +52,8 @@ def edge_gradient(objective: Objective, share: float = 1.0) -> Tensor:
 def _gradients(objective: Objective, edge: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     edge, x = edge.clone().requires_grad_(), x.clone().requires_grad_()
     loss = objective.loss(objective.logits_again(edge, x)).sum()
-    gradients = torch.autograd.grad(loss, (edge, x), allow_unused=True)
-    return tuple(torch.zeros_like(of) if each is None else each for each, of in zip(gradients, (edge, x), strict=True))
+    of_edge, of_x = torch.autograd.grad(loss, (edge, x), allow_unused=True)
+    return torch.zeros_like(edge) if of_edge is None else of_edge, torch.zeros_like(x) if of_x is None else of_x
 
 
 GRADIENT = Method(

@@ -1,5 +1,6 @@
 """A prediction to be explained: the model, the computation graphs, and the classes asked about."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,7 +11,7 @@ from explainer_core.computation.computation_graph import Computation, repeated_c
 from explainer_core.computation.forward import prediction_batch
 from explainer_core.config import ExplainConfig
 from explainer_core.graph import one_hot_types
-from explainer_core.models.protocol import FastPath, Model, PredictionBatch, ask, offers
+from explainer_core.models.protocol import FastPath, Model, PredictionBatch, ask, offered
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Objective:
         made_from: tuple[Tensor, ...] = (),
         *,
         masked: bool = False,
-    ):
+    ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor | None, ...]]]:
         """The same, and its vjp: from the gradient in the logits to those in the edge weights and in what x is made from.
 
         (P, C), and a function that takes (P, C) and gives a gradient, or None, for each of these tensors.
@@ -88,7 +89,8 @@ class Objective:
 
     @cached_property
     def _fast(self) -> FastPath | None:
-        return self.model.fast(self.batch) if offers(self.model, "fast") else None
+        fast = offered(self.model, "fast")
+        return None if fast is None else fast(self.batch)
 
     def loss(self, logits: Tensor) -> Tensor:
         """-log P(y), or the cross-entropy with the predicted distribution: (P,)."""

@@ -39,8 +39,8 @@ class Baseline:
     @torch.no_grad()
     def of(cls, model: GNN, x: Tensor, edge_index: Tensor, degree: Tensor) -> Baseline:
         own, received, last, h = [], [], [], x
-        inputs = LayerInputs(*edge_index, len(x), degree)
-        for i, layer in enumerate(model.layers):
+        inputs = LayerInputs(edge_index[0], edge_index[1], len(x), degree)
+        for i, layer in enumerate(model.message_layers):
             own.append(layer.transform(h))
             received.append(layer.aggregate(own[-1], inputs))
             h = model.finish(i, layer.update(received[-1], own[-1], inputs))
@@ -68,7 +68,7 @@ def embeddings(base: Baseline, changes: Changes) -> Tensor:
     target = torch.cat([changes.kept[1], changes.silent[1]])
     inputs = LayerInputs(source, target, count, base.degree[senders])
     states, h = [], None
-    for i, layer in enumerate(model.layers):
+    for i, layer in enumerate(model.message_layers):
         before = base.own[i][nodes]
         state = before if h is None else layer.transform(h)
         table = torch.cat([state - before, -base.own[i][changes.silent[0]]])
@@ -87,12 +87,14 @@ class DeltaGNN:
     def __init__(self, model: GNN, batch: PredictionBatch, hop: np.ndarray):
         self.model, self.batch = model, batch
         self.ends = batch.edge_index.cpu().numpy()  # (2, e)
+        assert batch.targets is not None  # there is one node, or one pair
         self.roots = batch.targets.flatten().cpu().numpy()
         # how many layers a change of each node may take to be felt at the target; below zero: it never is
         self.in_time = model.num_layers - 1 - hop  # (n,)
 
     @cached_property
     def baseline(self) -> Baseline:
+        assert self.batch.degree is not None  # a change is told from the degrees of the graph with all edges
         return Baseline.of(self.model, self.batch.x, self.batch.edge_index, self.batch.degree)
 
     def logits(self, silent: np.ndarray) -> Tensor:

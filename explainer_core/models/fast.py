@@ -22,6 +22,7 @@ class FastGNN:
         return self._layer_inputs is not None
 
     def logits_and_vjp(self, edge_weight: Tensor) -> tuple[Tensor, VJP]:
+        assert self._layer_inputs is not None  # manual_backward is asked first
         return gcn_backward.logits_and_vjp(self.model, self.batch.x, self._layer_inputs, edge_weight)
 
     @cached_property

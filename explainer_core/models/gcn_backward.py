@@ -7,10 +7,10 @@ Where a mask over edges is all that is optimised, and the network is the usual G
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from explainer_core.models.layers import TINY, GCNLayer, LayerInputs, first_rows, sum_by
 from explainer_core.models.protocol import VJP
@@ -34,13 +34,14 @@ def logits_and_vjp(model: GNN, x: Tensor, inputs: Sequence[LayerInputs], edge_we
     passed: list[_Layer] = []
     h = x
     for layer, each in zip(model.layers, inputs, strict=True):
-        passed.append(_Layer(layer, each, h, edge_weight, unit_length=model.spec.unit_length))
+        passed.append(_Layer(cast(GCNLayer, layer), each, h, edge_weight, unit_length=model.spec.unit_length))
         h = passed[-1].h
-    logits = model.head(model.jump([layer.h for layer in passed]))
+    head = cast(nn.Linear, model.head)  # a node network's, as has_manual_backward asks for; the layers likewise
+    logits = head(model.jump([layer.h for layer in passed]))
 
     @torch.no_grad()
     def vjp(gradient: Tensor) -> Tensor:
-        seen = gradient @ model.head.weight  # (P, embedding): the gradient in what the head sees
+        seen = gradient @ head.weight  # (P, embedding): the gradient in what the head sees
         parts = seen.chunk(len(passed), dim=1) if model.spec.jump == "cat" else [None] * (len(passed) - 1) + [seen]
         found, above = torch.zeros_like(edge_weight), None
         for layer, part in zip(reversed(passed), reversed(parts), strict=True):
@@ -48,6 +49,7 @@ def logits_and_vjp(model: GNN, x: Tensor, inputs: Sequence[LayerInputs], edge_we
                 above = part
             elif part is not None:
                 above[: len(part)] += part
+            assert above is not None  # the last layer has a part, and every other but the first passes one on
             above = layer.backward(above, found, to_input=layer is not passed[0])
         return found
 

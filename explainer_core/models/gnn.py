@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 import torch
@@ -74,6 +75,7 @@ class GNN(nn.Module):
     def run(self, batch: PredictionBatch, edge_weight=None, x=None, node_weight=None, plan=None) -> Tensor:
         """The logits of a batch, along planned edges if given: (P, C)."""
         if batch.task == "link":
+            assert batch.targets is not None  # only whole graphs have none
             z = self._embed_batch(batch, edge_weight, x, plan)
             return self.decode(z[batch.targets[:, 0]], z[batch.targets[:, 1]])
         settings = {"edge_type": batch.edge_types, "degree": batch.degree, "prefixes": batch.prefixes, "plan": plan}
@@ -129,6 +131,10 @@ class GNN(nn.Module):
         return self.spec.num_layers
 
     @property
+    def message_layers(self) -> Sequence[MessagePassing]:
+        return cast(Sequence[MessagePassing], self.layers)  # a ModuleList does not say what its modules are
+
+    @property
     def embedding_size(self) -> int:
         return self.spec.hidden * (self.spec.num_layers if self.spec.jump == "cat" else 1)
 
@@ -182,8 +188,9 @@ class GNN(nn.Module):
         prefixes = [(num_nodes, edge_index.shape[1])] * self.num_layers if prefixes is None else prefixes
         heads = self.spec.heads if self.spec.kind == "gat" else 1
         sizes = [(num_in, *prefix) for (num_in, _), prefix in pairwise([(num_nodes, 0), *prefixes])]
+        source, target = edge_index.unbind()
         made = {
-            (num_in, num_out, edges): CSRAggregation.of(*edge_index[:, :edges], num_in, num_out, heads)
+            (num_in, num_out, edges): CSRAggregation.of(source[:edges], target[:edges], num_in, num_out, heads)
             for num_in, num_out, edges in set(sizes)
         }
         return tuple(made[size] for size in sizes)
@@ -231,8 +238,8 @@ class GNN(nn.Module):
 
     def _layers(self, x: Tensor, inputs: list[LayerInputs]) -> tuple[Tensor, list[Tensor]]:
         h, states, attentions = x, [], []
-        for i, (layer, each) in enumerate(zip(self.layers, inputs, strict=True)):
-            if self.spec.kind == "gat":
+        for i, (layer, each) in enumerate(zip(self.message_layers, inputs, strict=True)):
+            if isinstance(layer, GATLayer):
                 h, attention = layer.forward_with_attention(h, each)
                 attentions.append(attention)
             else:

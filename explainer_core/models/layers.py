@@ -106,7 +106,7 @@ class SAGELayer(MessagePassing):
 
 
 class GINLayer(MessagePassing):
-    """Graph isomorphism network (Xu et al. 2019) with a learnt epsilon."""
+    """Graph isomorphism network (Xu et al. 2019) with a trained epsilon."""
 
     def __init__(self, in_features: int, out_features: int):
         super().__init__()

@@ -5,10 +5,12 @@ Nothing else in the library knows what a network is made of. The zoo's GNN is on
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor, nn
+
+from explainer_core.checks import one_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,7 +18,7 @@ class PredictionBatch:
     """Predictions that a network is asked for together, on graphs side by side as one disjoint union.
 
     A cut neighbourhood lacks the edges of its outermost nodes. A network that counts neighbours either reads `degree` or
-    looks one hop further. `node_weight` is given while the mask of a whole graph is learnt: how much of each node is left
+    looks one hop further. `node_weight` is given while the mask of a whole graph is optimised: how much of each node is left
     in the readout; a network may ignore it.
     """
 
@@ -107,9 +109,13 @@ def ask(model: Model, batch: PredictionBatch, edge_weight: Tensor | None = None,
     return logits
 
 
+def offered(model: Model, what: str) -> Callable[..., Any] | None:
+    """One of the things a network may have, ready to be called; None where it does not have it."""
+    return getattr(model, what, None)
+
+
 def offers(model: Model, what: str) -> bool:
-    """Whether a network has one of the things it may have."""
-    return getattr(model, what, None) is not None
+    return offered(model, what) is not None
 
 
 def device_of(model: Model) -> torch.device:
@@ -126,8 +132,7 @@ def check_model(model: Model) -> None:
             f"a model must have task, num_classes, hops and logits(batch, edge_weight, x) (got a {type(model).__name__} "
             f"without {', '.join(missing)}); add what is missing, as explainer_core.models.protocol.Model says"
         )
-    if model.task not in WAYS_OUT:
-        raise ValueError(f"task must be one of {', '.join(WAYS_OUT)} (got {model.task!r})")
+    one_of("task", model.task, WAYS_OUT)
     for name, low in (("num_classes", 2), ("hops", 1)):
         value = getattr(model, name)
         if not (value is None and name == "hops") and (type(value) is not int or value < low):

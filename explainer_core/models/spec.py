@@ -2,6 +2,8 @@
 
 from dataclasses import asdict, dataclass
 
+from explainer_core.checks import one_of
+
 KINDS = ("gcn", "sage", "gin", "gat", "gated", "rgcn")
 TASKS = ("node", "graph", "link")
 READOUTS = ("mean", "sum", "max")
@@ -29,8 +31,7 @@ class ModelSpec:
 
     def __post_init__(self):
         for field, options in (("kind", KINDS), ("task", TASKS), ("jump", JUMPS), ("readout", READOUTS)):
-            if getattr(self, field) not in options:
-                raise ValueError(f"{field} must be one of {', '.join(options)} (got {getattr(self, field)!r})")
+            one_of(field, getattr(self, field), options)
         for field, high in (
             ("in_features", 100_000),
             ("num_classes", 1000),

@@ -5,12 +5,12 @@ import json
 import os
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import get_args
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
+from explainer_core import checks
 from explainer_core.datasets.registry import DATASETS, dataset_info
 from explainer_core.device import pick_device
 from explainer_core.models import GNN, ModelSpec
@@ -111,21 +111,13 @@ def read_card(path: Path) -> Card:
             f"{path.name} is not a card: missing {sorted(missing)}, unknown {sorted(set(values) - set(known))}"
         )
     for name, value in values.items():
-        if not _fits(value, known[name].type):
-            raise PretrainedError(f"{name} on a card must be {known[name].type} (got {value!r:.60} in {path.name})")
-        if name.endswith(("accuracy", "auc")) and value is not None and not 0 <= value <= 1:
-            raise PretrainedError(f"{name} on a card must be 0 to 1 (got {value} in {path.name})")
+        try:
+            checks.typed(f"{name} on a card", value, known[name].type)
+            if name.endswith(("accuracy", "auc")) and value is not None:
+                checks.share(f"{name} on a card", value)
+        except checks.Broken as broken:
+            raise PretrainedError(f"{broken.rule} (got {value!r:.60} in {path.name})") from broken
     return Card(**values)
-
-
-def _fits(value, declared) -> bool:
-    """True if a JSON value is of a field's declared type; whole numbers pass for floats."""
-    kinds = get_args(declared) or (declared,)
-    if declared == list[str]:
-        return isinstance(value, list) and all(isinstance(part, str) for part in value)
-    if isinstance(value, bool):
-        return bool in kinds
-    return isinstance(value, tuple(kinds) + ((int,) if float in kinds else ()))
 
 
 def load_weights(card: Card, *, folder: Path = FOLDER, device=None) -> GNN:

@@ -164,13 +164,18 @@ def test_what_needs_attention_says_which_network_has_it():
 # The whole graph
 
 
-@pytest.mark.parametrize("task", ["node", "link"])
-def test_a_network_that_looks_at_everything_is_given_everything(task):
-    """Two hops are all that this one looks at: the rest must not matter."""
+def with_and_without_hops(task, method):
+    """Two hops are all that this network looks at: what it is given beyond them must not matter."""
     model, data = minimal(task), data_for(task)
-    cut = xc.explain(model, data, TARGETS[task], QUICK, "gradient")
+    cut = xc.explain(model, data, TARGETS[task], QUICK, method)
     model.hops = None
-    whole = xc.explain(model, data, TARGETS[task], QUICK, "gradient")
+    return model, data, cut, xc.explain(model, data, TARGETS[task], QUICK, method)
+
+
+@pytest.mark.parametrize("task", ["node", "link"])
+@pytest.mark.parametrize("method", ["gradient", "occlusion"])
+def test_a_network_that_looks_at_everything_is_given_everything(method, task):
+    _, data, cut, whole = with_and_without_hops(task, method)
     sides = 2 if task == "link" else 1
     assert len(whole.nodes) == sides * data.num_nodes
     asked = {frozenset((3, 8))} if task == "link" else set()
@@ -182,7 +187,27 @@ def test_a_network_that_looks_at_everything_is_given_everything(task):
     )
     for part, edge, expected in zip(cut.edge_part.tolist(), cut.edge_ids.tolist(), cut.edge_weight, strict=True):
         assert weight.pop((part, edge)) == pytest.approx(expected, abs=1e-5)
-    assert not any(weight.values())
+    # what is hidden both ways at once weighs the same both ways, though only one of them is within the hops
+    ends = data.edge_index.t().tolist()
+    both = {
+        (part, frozenset(ends[edge])) for part, edge in zip(cut.edge_part.tolist(), cut.edge_ids.tolist(), strict=True)
+    }
+    both = both if method == "occlusion" else set()
+    beyond = [value for (part, edge), value in weight.items() if (part, frozenset(ends[edge])) not in both]
+    assert beyond == pytest.approx([0] * len(beyond), abs=1e-6)
+
+
+@pytest.mark.parametrize("task", ["node", "link"])
+@pytest.mark.parametrize("method", ["verified", "gnnexplainer"])
+def test_a_mask_over_everything_keeps_what_the_network_looks_at(method, task):
+    model, data, cut, whole = with_and_without_hops(task, method)
+    assert len(whole.nodes) == (2 if task == "link" else 1) * data.num_nodes
+    np.testing.assert_allclose(whole.probabilities, cut.probabilities, atol=1e-6)
+    assert ((whole.edge_weight >= 0) & (whole.edge_weight <= 1)).all()
+    seen = {frozenset(edge) for edge in cut.edge_index.T.tolist()}
+    assert {frozenset(edge) for edge in whole.subgraph().edges} <= seen
+    (judged,) = faithfulness(model, data, [whole])
+    assert (whole.verdict.alone, whole.verdict.without) == pytest.approx((judged.kept, judged.without), abs=1e-6)
 
 
 def test_nodes_that_no_path_joins_are_given_too():
