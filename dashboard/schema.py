@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from explainer_core import DEFAULT_METHOD, METHODS, Card, ExplainConfig, Explanation
-from explainer_core.checks import Broken, index_in, one_of, some_of
+from explainer_core.checks import InvalidValue, index_in, one_of, some_of
 from explainer_core.config import AUTO
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
@@ -25,10 +25,10 @@ __all__ = [
     "PAPER",
     "SHOWN_FIRST",
     "Agreement",
-    "Broken",
     "Card",
     "ExplainConfig",
     "Explanation",
+    "InvalidValue",
     "Request",
     "Scores",
     "SizePoint",

@@ -11,7 +11,7 @@ LONGEST_NUMBER = 11  # digits; more are no number of a node, however it is writt
 KINDS = {float: "a number", int: "an int", bool: "a bool"}
 
 
-class Broken(ValueError):
+class InvalidValue(ValueError):
     """A rule, and the value that breaks it; whoever shows it may quote the value in their own way."""
 
     def __init__(self, rule: str, value: object):
@@ -21,7 +21,7 @@ class Broken(ValueError):
 
 def one_of(name: str, value: object, options: Collection[str]) -> str:
     if not isinstance(value, str) or value not in options:
-        raise Broken(f"{name} must be one of {', '.join(options)}", value)
+        raise InvalidValue(f"{name} must be one of {', '.join(options)}", value)
     return value
 
 
@@ -29,7 +29,7 @@ def some_of(name: str, values: Collection[str], options: Sequence[str], also: Co
     """Every value is one of the options, or one of `also`, of which nobody need be told."""
     unknown = set(values) - {*options, *also}
     if unknown:
-        raise Broken(f"{name} must be some of {', '.join(options)}", ",".join(sorted(unknown)))
+        raise InvalidValue(f"{name} must be some of {', '.join(options)}", ",".join(sorted(unknown)))
 
 
 @overload
@@ -43,7 +43,7 @@ def index_in(name: str, text: str, count: int, words: Sequence[str] = ()) -> int
     if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER and int(text) < count:
         return int(text)
     named = f"{', '.join(words)} or " if words else ""
-    raise Broken(f"{name} must be {named}0 to {count - 1:,}", text)
+    raise InvalidValue(f"{name} must be {named}0 to {count - 1:,}", text)
 
 
 def setting(
@@ -55,23 +55,23 @@ def setting(
     fits = isinstance(value, (int, float) if kind is float else kind) and (kind is bool or not isinstance(value, bool))
     also = "" if word is None else f" or {word!r}"
     if not fits or (isinstance(value, float) and not math.isfinite(value)):
-        raise Broken(f"{name} must be {KINDS[kind]}{also}", value)
+        raise InvalidValue(f"{name} must be {KINDS[kind]}{also}", value)
     if low is not None and high is not None and not low <= value <= high:
         ends = (f"{end:g}" if kind is float else f"{end:,}" for end in (low, high))
-        raise Broken(f"{name} must be {' to '.join(ends)}{also}", value)
+        raise InvalidValue(f"{name} must be {' to '.join(ends)}{also}", value)
     return value
 
 
 def whole_number(name: str, value: object, below: int | None = None) -> int:
     if type(value) is not int or value < 0 or (below is not None and value >= below):
-        raise Broken(f"{name} must be a whole number from 0{'' if below is None else f' to {below - 1}'}", value)
+        raise InvalidValue(f"{name} must be a whole number from 0{'' if below is None else f' to {below - 1}'}", value)
     return value
 
 
 def index_of(name: str, value: object, count: int) -> int:
     """Like whole_number, but of any kind, numpy's for one: what a caller of the library may pass."""
     if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= int(value) < count:
-        raise Broken(f"{name} must be 0 to {count - 1}", value)
+        raise InvalidValue(f"{name} must be 0 to {count - 1}", value)
     return int(value)
 
 
@@ -85,17 +85,17 @@ def typed(name: str, value: object, declared: Any) -> None:
     else:
         fits = isinstance(value, tuple(kinds) + ((int,) if float in kinds else ()))
     if not fits:
-        raise Broken(f"{name} must be {declared}", value)
+        raise InvalidValue(f"{name} must be {declared}", value)
 
 
 def share(name: str, value: float) -> None:
     if not 0 <= value <= 1:
-        raise Broken(f"{name} must be 0 to 1", value)
+        raise InvalidValue(f"{name} must be 0 to 1", value)
 
 
 def number(name: str, value: object, low: float) -> float:
     if (type(value) is not int and type(value) is not float) or not math.isfinite(value) or value < low:
-        raise Broken(f"{name} must be a number from {low:g}", value)
+        raise InvalidValue(f"{name} must be a number from {low:g}", value)
     return float(value)
 
 

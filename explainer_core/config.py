@@ -125,5 +125,5 @@ def check_setting(setting: Field, value) -> None:
             return
         kind, word = (int, AUTO) if rule["auto"] else (type(setting.default), None)
         checks.setting(name, value, kind, rule["low"], rule["high"], word)
-    except checks.Broken as broken:
+    except checks.InvalidValue as broken:
         raise ValueError(str(broken)) from None

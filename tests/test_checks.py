@@ -33,7 +33,7 @@ NAN, INF = float("nan"), float("inf")
 )
 def test_a_rule_is_said_with_the_value_that_breaks_it(check, good, bad, rule):
     assert str(check(good)) == str(good)
-    with pytest.raises(checks.Broken, match=re.escape(f"{rule} (got {bad!r})")) as caught:
+    with pytest.raises(checks.InvalidValue, match=re.escape(f"{rule} (got {bad!r})")) as caught:
         check(bad)
     assert (caught.value.rule, repr(caught.value.value)) == (rule, repr(bad))
 
@@ -42,16 +42,16 @@ def test_a_field_has_its_declared_type_and_a_share_is_one():
     for value, declared in ((1, float), (None, float | None), (["a"], list[str]), (True, bool), ({}, dict)):
         checks.typed("field", value, declared)
     for value, declared in ((True, int), ("1", float), ([1], list[str]), (None, str), (1.5, int | None)):
-        with pytest.raises(checks.Broken, match=re.escape(f"field must be {declared} (got {value!r})")):
+        with pytest.raises(checks.InvalidValue, match=re.escape(f"field must be {declared} (got {value!r})")):
             checks.typed("field", value, declared)
     checks.share("accuracy", 1)
-    with pytest.raises(checks.Broken, match=r"accuracy must be 0 to 1 \(got nan\)"):
+    with pytest.raises(checks.InvalidValue, match=r"accuracy must be 0 to 1 \(got nan\)"):
         checks.share("accuracy", NAN)
 
 
 def test_some_of_names_what_is_unknown():
     checks.some_of("methods", ["a", "none"], ("a", "b"), also=("none",))
-    with pytest.raises(checks.Broken, match=re.escape("methods must be some of a, b (got 'x,y')")):
+    with pytest.raises(checks.InvalidValue, match=re.escape("methods must be some of a, b (got 'x,y')")):
         checks.some_of("methods", ["y", "a", "x"], ("a", "b"))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from dashboard.schema import Broken
+from dashboard.schema import InvalidValue
 from dashboard.schema import one_of as checked_one_of
 from dashboard.state.names import DATASET, MODEL
 from dashboard.view.plain_text import shortened
@@ -73,12 +73,12 @@ def one_of(name: str, options: Sequence[str], default: str, complain: Callable[[
     if asked:
         try:
             chosen = checked_one_of(name, asked, options)
-        except Broken as broken:
+        except InvalidValue as broken:
             complain(in_quotes(broken))
     set_widget(name, chosen)
     return chosen
 
 
-def in_quotes(broken: Broken) -> str:
+def in_quotes(broken: InvalidValue) -> str:
     """What is wrong with a query parameter, with as much of it as one can read."""
     return f"{broken.rule} (got “{shortened(str(broken.value))}”)"

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.first_look import first_look
-from dashboard.schema import AUTO, SHOWN_FIRST, Broken, ExplainConfig, some_of
+from dashboard.schema import AUTO, SHOWN_FIRST, ExplainConfig, InvalidValue, some_of
 from dashboard.state.names import BESIDE_THE_MASK, K_M, K_M_AUTO, METHODS, NO_METHOD, SHOWN, SHOWN_AS
 from dashboard.state.query import in_quotes, one_of, query_param, set_query_param, set_query_params, set_widget
 from dashboard.view.plain_text import shortened
@@ -85,7 +85,7 @@ def methods_from_query(possible: Sequence[str], complain: Callable[[str], None])
     if asked is not None:
         try:
             some_of(METHODS, wanted, possible, also=(NO_METHOD,))
-        except Broken as broken:
+        except InvalidValue as broken:
             complain(in_quotes(broken))
     chosen = [name for name in possible if name in wanted and name not in SHOWN_AS.values()]
     set_widget(METHODS, chosen)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from dashboard.first_look import first_look
-from dashboard.schema import LINK_CLASSES, Broken, Card, index_in
+from dashboard.schema import LINK_CLASSES, Card, InvalidValue, index_in
 from dashboard.state.names import (
     CLASS,
     DATASET,
@@ -87,7 +87,7 @@ def _number(name: str, default: int, count: int, complain: Callable[[str], None]
         return default
     try:
         return int(index_in(name, asked, count))
-    except Broken as broken:
+    except InvalidValue as broken:
         complain(f"{in_quotes(broken)}; this is {default}")
         return default
 
@@ -148,7 +148,7 @@ def class_from_query(class_names: Sequence[str], complain: Callable[[str], None]
     asked = query_param(CLASS) or "predicted"
     try:
         return index_in(CLASS, asked, len(class_names or LINK_CLASSES), ("predicted", "true", "distribution"))
-    except Broken as broken:
+    except InvalidValue as broken:
         complain(in_quotes(broken))
         return "predicted"
 

@@ -115,7 +115,7 @@ def read_card(path: Path) -> Card:
             checks.typed(f"{name} on a card", value, known[name].type)
             if name.endswith(("accuracy", "auc")) and value is not None:
                 checks.share(f"{name} on a card", value)
-        except checks.Broken as broken:
+        except checks.InvalidValue as broken:
             raise PretrainedError(f"{broken.rule} (got {value!r:.60} in {path.name})") from broken
     return Card(**values)
 
