@@ -26,7 +26,7 @@ from explainer_core.models.layers import (
     first_rows,
     sum_by,
 )
-from explainer_core.models.protocol import PredictionBatch
+from explainer_core.models.protocol import PredictionBatch, Task
 from explainer_core.models.spec import ModelSpec
 
 
@@ -39,6 +39,9 @@ class GNN(nn.Module):
     def __init__(self, spec: ModelSpec):
         super().__init__()
         self.spec = spec
+        self.task: Task = cast(Task, spec.task)  # ModelSpec has checked it
+        self.num_classes: int = 2 if spec.task == "link" else spec.num_classes
+        self.hops: int | None = spec.num_layers
         sizes = [spec.in_features] + [spec.hidden] * spec.num_layers
         self.layers = nn.ModuleList(_layer(spec, a, b) for a, b in pairwise(sizes))
         self.norms = nn.ModuleList(nn.BatchNorm1d(spec.hidden) for _ in self.layers if spec.batch_norm)
@@ -52,18 +55,6 @@ class GNN(nn.Module):
             self.head = nn.Sequential(nn.Linear(size, spec.hidden), nn.ReLU(), nn.Linear(spec.hidden, 1))
 
     # What an explainer asks of a network, and what it may ask: protocol.py says what each means.
-
-    @property
-    def task(self) -> str:
-        return self.spec.task
-
-    @property
-    def num_classes(self) -> int:
-        return 2 if self.spec.task == "link" else self.spec.num_classes
-
-    @property
-    def hops(self) -> int:
-        return self.spec.num_layers
 
     @property
     def in_features(self) -> int:

@@ -13,6 +13,9 @@ from torch import Tensor, nn
 from explainer_core.checks import one_of
 
 
+Task = Literal["node", "graph", "link"]
+
+
 @dataclass(frozen=True, eq=False)
 class PredictionBatch:
     """Predictions that a network is asked for together, on graphs side by side as one disjoint union.
@@ -53,7 +56,7 @@ class Model(Protocol):
         silent_is_absent: bool               an edge of weight zero is as if it were not there, degrees given
     """
 
-    task: Literal["node", "graph", "link"]
+    task: Task
     num_classes: int
     hops: int | None  # how far a prediction looks; None: the whole graph
 
