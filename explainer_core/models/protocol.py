@@ -12,7 +12,6 @@ from torch import Tensor, nn
 
 from explainer_core.checks import one_of
 
-
 Task = Literal["node", "graph", "link"]
 
 
