@@ -20,8 +20,8 @@ FIRST_LOOKS = {
     "karate": FirstLook(19),
     "les_miserables": FirstLook((31, 55)),  # Gavroche and Mme Hucheloup
     "mutagenicity": FirstLook(1262),
-    "mutag": FirstLook(12),
-    "reddit_binary": FirstLook(1665),
+    "mutag": FirstLook(57),
+    "reddit_binary": FirstLook(1263),
     "cora": FirstLook(1333),
     "molecules": FirstLook(3),  # 4-nitroquinoline 1-oxide
 }

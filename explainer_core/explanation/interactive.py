@@ -90,7 +90,7 @@ def _offline_network() -> Any:
             policy = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
             return _FROM_ELSEWHERE.sub("", head).replace("<head>", f"<head>{policy}", 1) + f"<body>{data}"
 
-    return OfflineNetwork(height=f"{HEIGHT}px", width="100%", cdn_resources="in_line")
+    return OfflineNetwork(height="calc(100vh - 20px)", width="100%", cdn_resources="in_line")
 
 
 def notebook_html(explanation: "Explanation") -> str | None:
