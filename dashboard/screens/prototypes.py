@@ -1,7 +1,6 @@
 """The Prototypes page: one picture for a whole class, from the explanations of many of its members."""
 
 import logging
-import time
 from functools import partial
 
 import streamlit as st
@@ -15,7 +14,6 @@ from dashboard.widgets.missing import card_or_reason
 
 PAGE = "prototypes"
 TALL = 420
-TICK = 0.5  # seconds between two pictures of a prototype that grows
 FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)
 
 
@@ -92,6 +90,7 @@ def grown(request: services.ClassRequest) -> services.Prototype | None:
     live = st.empty()
     found = services.found_prototype(request)
     if found is not None:
+        state.see_class(request)
         return found
     if state.is_stopped(request):
         with live.container():
@@ -102,19 +101,21 @@ def grown(request: services.ClassRequest) -> services.Prototype | None:
         bar = st.progress(0.0, text="Finding the members of the class")
         st.button("Stop this run", on_click=state.stop, args=(request,), icon=":material/stop:")
         picture = st.empty()
-    shown_at = time.monotonic()
 
-    def progress(done: int, total: int, so_far) -> None:
-        nonlocal shown_at
-        now = f"{done} of {total} members explained and aligned" if done < total else "Looking for what they share"
-        bar.progress(done / total, text=now)
-        if done < total and time.monotonic() - shown_at > TICK:
-            dark = st.context.theme.type == "dark"
-            picture.image(svg.svg(*services.prototype_picture(request, so_far()), dark=dark, title=False, height=360))
-            shown_at = time.monotonic()
+    def show_progress(progress: object) -> None:
+        if isinstance(progress, services.Waiting):
+            bar.progress(0.0, text=explanation_text.waiting(progress.ahead))
+        elif isinstance(progress, services.Growing):
+            done, total = progress.done, progress.total
+            now = f"{done} of {total} members explained and aligned" if done < total else "Looking for what they share"
+            bar.progress(done / total, text=now)
+            if progress.so_far is not None:
+                drawn = services.prototype_picture(request, progress.so_far)
+                picture.image(svg.svg(*drawn, dark=st.context.theme.type == "dark", title=False, height=360))
 
-    made = services.make_prototype(request, progress)
+    made = services.make_prototype(request, show_progress)
     live.empty()
+    state.see_class(request)
     return made
 
 
@@ -187,11 +188,13 @@ def draw_class(request: services.ClassRequest, name: str) -> None:
     """One more for the row; a class without members the network gets right is told of, and left out."""
     bar = st.progress(0.0, text=for_markdown(f"“{name}”: finding its members"))
 
-    def progress(done: int, total: int, _) -> None:
-        bar.progress(done / total, text=for_markdown(f"“{name}”: {done} of {total} members explained"))
+    def show_progress(progress: object) -> None:
+        if isinstance(progress, services.Growing):
+            text = f"“{name}”: {progress.done} of {progress.total} members explained"
+            bar.progress(progress.done / progress.total, text=for_markdown(text))
 
     try:
-        services.make_prototype(request, progress)
+        services.make_prototype(request, show_progress)
     except ValueError as error:
         bar.empty()
         st.warning(sentence(error))
