@@ -4,6 +4,7 @@ import logging
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
 from dashboard.view import explanation_text, model_text, svg
@@ -166,25 +167,35 @@ def show_members(request: services.ClassRequest, prototype: services.Prototype) 
 
 
 def show_all_classes(request: services.ClassRequest, names: tuple[str, ...]) -> None:
-    """The prototypes of all classes in a row, which grows class by class once the page stands."""
+    """The prototypes of all classes in a row, which grows class by class in this one run, once the page stands."""
     st.subheader("All classes")
-    cards = services.class_cards(request, names)
-    gallery_view("classes", cards, selected=request.label, on_click=partial(state.class_clicked, "classes"))
-    missing = [label for label in range(len(names)) if label not in {card.id for card in cards}]
-    row = ("all classes", services.with_label(request, 0))
+    row = st.empty()
+    known = show_row(row, request, names)
+    missing = [label for label in range(len(names)) if label not in known]
+    run = ("all classes", services.with_label(request, 0))
     if not missing:
         return
-    if state.is_stopped(row):
+    if state.is_stopped(run):
         st.button("Draw the other classes too", icon=":material/grid_view:", on_click=state.go_on)
         return
     stop = st.empty()
-    stop.button("Leave the others out", icon=":material/stop:", on_click=state.stop, args=(row,))
+    stop.button("Leave the others out", icon=":material/stop:", on_click=state.stop, args=(run,))
     for label in missing:
-        draw_class(services.with_label(request, label), names[label])
+        if make_class(services.with_label(request, label), names[label]):
+            show_row(row, request, names)
     stop.empty()
 
 
-def draw_class(request: services.ClassRequest, name: str) -> None:
+def show_row(row: DeltaGenerator, request: services.ClassRequest, names: tuple[str, ...]) -> set[int]:
+    """Draws the classes that are known by now, and gives their numbers."""
+    cards = services.class_cards(request, names)
+    key = f"classes {len(cards)}"  # a run may draw a view under a key once only
+    with row.container():
+        gallery_view(key, cards, selected=request.label, on_click=partial(state.class_clicked, key))
+    return {card.id for card in cards}
+
+
+def make_class(request: services.ClassRequest, name: str) -> bool:
     """One more for the row; a class without members the network gets right is told of, and left out."""
     bar = st.progress(0.0, text=for_markdown(f"“{name}”: finding its members"))
 
@@ -198,8 +209,9 @@ def draw_class(request: services.ClassRequest, name: str) -> None:
     except ValueError as error:
         bar.empty()
         st.warning(sentence(error))
-        return
-    st.rerun()
+        return False
+    bar.empty()
+    return True
 
 
 show()
