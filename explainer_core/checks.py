@@ -1,6 +1,7 @@
 """What is believed of values from files, JSON and query parameters: one rule each, and one sentence where it is broken."""
 
 import math
+import reprlib
 from collections.abc import Collection, Sequence
 from numbers import Integral
 from typing import Any, get_args, overload
@@ -11,11 +12,42 @@ LONGEST_NUMBER = 11  # digits; more are no number of a node, however it is writt
 KINDS = {float: "a number", int: "an int", bool: "a bool"}
 
 
+class _Brief(reprlib.Repr):
+    """The beginning of anything, whatever its size: a message is read by a person."""
+
+    def __init__(self):
+        super().__init__()
+        self.maxlevel, self.maxdict, self.maxstring, self.maxother = 2, 3, 60, 60
+        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdeque = self.maxarray = 5
+
+    def repr_int(self, x: int, level: int) -> str:
+        # Python refuses to write one of more than 4,300 digits
+        return f"a number of {x.bit_length():,} bits" if x.bit_length() > 200 else repr(x)
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        shape = getattr(x, "shape", None)
+        if isinstance(shape, tuple) and shape:  # an array or a tensor
+            return f"{type(x).__name__} {getattr(x, 'dtype', '')} {tuple(shape)}"
+        return super().repr_instance(x, level)
+
+
+_BRIEF = _Brief()
+
+
+def shown(value: object) -> str:
+    """A value as a message repeats it: on one line, and cut where it is long."""
+    return cut(" ".join(_BRIEF.repr(value).split()))
+
+
+def cut(text: str, most: int = 120) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 class InvalidValue(ValueError):
     """A rule, and the value that breaks it; whoever shows it may quote the value in their own way."""
 
     def __init__(self, rule: str, value: object):
-        super().__init__(f"{rule} (got {value!r})")
+        super().__init__(f"{rule} (got {shown(value)})")
         self.rule, self.value = rule, value
 
 
@@ -50,7 +82,7 @@ def setting(
     name: str, value: Any, kind: type, low: float | None = None, high: float | None = None, word: str | None = None
 ):
     """A bool, or a number in its range; `word` may stand in for the number."""
-    if word is not None and value == word:
+    if word is not None and isinstance(value, str) and value == word:
         return value
     fits = isinstance(value, (int, float) if kind is float else kind) and (kind is bool or not isinstance(value, bool))
     also = "" if word is None else f" or {word!r}"

@@ -12,7 +12,9 @@ from dashboard.services.pictures import drawn
 def warm_up() -> None:
     """Prepares the picture that a visitor without query parameters of their own sees."""
     dataset = next(iter(datasets()))
-    card = next(card for card in all_cards() if card.dataset == dataset)
+    card = next((card for card in all_cards() if card.dataset == dataset), None)
+    if card is None:
+        return  # the page says why
     request = Request(dataset, card.model, card.task, first_look(dataset).target)
     drawn(request)
     for _ in optimise(replace(request, config=replace(request.config, steps=1))):

@@ -130,12 +130,6 @@ def test_without_models_the_page_says_how_to_train_one(monkeypatch):
     monkeypatch.setattr(services, "all_cards", list)
     assert "explainer_core train" in texts(opened().info)
 
-    def broken():
-        raise services.PretrainedError("karate_gcn.json is not a card")
-
-    monkeypatch.setattr(services, "all_cards", broken)
-    assert "karate_gcn.json is not a card" in texts(opened().error)
-
 
 # Settings
 
