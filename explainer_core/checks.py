@@ -1,6 +1,7 @@
 """What is believed of values from files, JSON and query parameters: one rule each, and one sentence where it is broken."""
 
 import math
+import operator
 import reprlib
 from collections.abc import Collection, Sequence
 from numbers import Integral
@@ -8,6 +9,7 @@ from typing import Any, get_args, overload
 
 import numpy as np
 
+MOST = 1e100  # of a number from a file: sums and squares of such numbers are still numbers
 LONGEST_NUMBER = 11  # digits; more are no number of a node, however it is written
 KINDS = {float: "a number", int: "an int", bool: "a bool"}
 
@@ -107,6 +109,21 @@ def index_of(name: str, value: object, count: int) -> int:
     return int(value)
 
 
+def index_number(name: str, value: Any) -> int:
+    """What Python takes for an index: ints of any kind, numpy's and torch's for two."""
+    try:
+        return operator.index(value)
+    except (TypeError, RuntimeError):
+        raise InvalidValue(f"{name} must be a whole number", value) from None
+
+
+def at_least(name: str, value: object, low: int) -> int:
+    """A whole number of any kind from a caller of the library."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < low:
+        raise InvalidValue(f"{name} must be at least {low}", value)
+    return int(value)
+
+
 def typed(name: str, value: object, declared: Any) -> None:
     """A JSON value of a field's declared type: a class, some of them, or list[str]; whole numbers pass for floats."""
     kinds = get_args(declared) or (declared,)
@@ -126,8 +143,8 @@ def share(name: str, value: float) -> None:
 
 
 def number(name: str, value: object, low: float) -> float:
-    if (type(value) is not int and type(value) is not float) or not math.isfinite(value) or value < low:
-        raise InvalidValue(f"{name} must be a number from {low:g}", value)
+    if (type(value) is not int and type(value) is not float) or not low <= value <= MOST:
+        raise InvalidValue(f"{name} must be a number from {low:g} to {MOST:g}", value)
     return float(value)
 
 
@@ -137,14 +154,16 @@ def array(name: str, value: object, kind: type, ndim: int) -> np.ndarray:
     letters, called = {bool: ("b", "true or false"), np.int64: ("iu", "numbers"), float: ("iuf", "numbers")}[kind]
     if found.ndim != ndim or (found.size and found.dtype.kind not in letters):
         raise ValueError(f"{name} must be {called} in {ndim} dimensions (got {found.dtype} {found.shape})")
-    if kind is not bool and (not np.isfinite(found).all() or (kind is np.int64 and (found < 0).any())):
-        raise ValueError(f"{name} must be finite, and numbers of nodes and edges not negative")
+    low, high = (0, 2**31 - 1) if kind is np.int64 else (-MOST, MOST)
+    if kind is not bool and not ((found >= low) & (found <= high)).all():
+        raise ValueError(f"{name} must be numbers from {low:g} to {high:g} (got others among them)")
     return found.astype(kind)
 
 
 def finite_array(name: str, value: object, ndim: int) -> np.ndarray:
     found = np.array(value)
-    if found.ndim != ndim or (found.size and found.dtype.kind not in "iuf") or not np.isfinite(found).all():
+    fits = found.ndim == ndim and (not found.size or found.dtype.kind in "iuf")
+    if not fits or not (np.abs(found.astype(float)) <= MOST).all():
         raise ValueError(f"{name} must be finite numbers in {ndim} dimensions (got {found.dtype} {found.shape})")
     return found.astype(float)
 

@@ -72,10 +72,11 @@ def load_pretrained(dataset: str, model: str | None = None, *, folder: Path = FO
 def find_card(dataset: str, model: str | None = None, *, folder: Path = FOLDER) -> Card:
     cards, broken = read_cards(folder)
     known = {card.model: card for card in _cards_of(dataset, cards)}
-    chosen = [card for card in known.values() if (card.main if model is None else card.model == model)]
+    asked = model if isinstance(model, str) else ""
+    chosen = [card for card in known.values() if (card.main if model is None else card.model == asked)]
     if chosen:
         return chosen[0]
-    wanted = file_name(_owner(dataset), "" if model is None else model)
+    wanted = file_name(_owner(dataset), asked)
     for name, error in broken.items():
         if name in ("", wanted) or (model is None and name.startswith(wanted)):
             raise error
