@@ -84,8 +84,8 @@ def setting(
     name: str, value: Any, kind: type, low: float | None = None, high: float | None = None, word: str | None = None
 ):
     """A bool, or a number in its range; `word` may stand in for the number."""
-    if word is not None and isinstance(value, str) and value == word:
-        return value
+    if word is not None and type(value) is type(word) and value == word:
+        return word
     fits = isinstance(value, (int, float) if kind is float else kind) and (kind is bool or not isinstance(value, bool))
     also = "" if word is None else f" or {word!r}"
     if not fits or (isinstance(value, float) and not math.isfinite(value)):

@@ -19,6 +19,7 @@ from explainer_core.graph.rules import (
 )
 
 MOST_IN_BATCH = 10_000_000  # numbers
+WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,8 @@ def _numbers(indices: Sequence[int] | Tensor) -> Tensor:
         if not isinstance(indices, Tensor) and len(indices) > MOST_IN_BATCH:
             raise ValueError
         found = torch.as_tensor(indices)
-        if found.ndim != 1 or found.layout != torch.strided or found.is_floating_point() or found.is_complex():
+        numbers = found.dtype in WHOLE or not found.numel()  # an empty list has no type
+        if found.ndim != 1 or found.layout != torch.strided or found.is_meta or not numbers:
             raise ValueError
         return found.to(torch.int64)
     except (TypeError, ValueError, RuntimeError, OverflowError):
