@@ -9,6 +9,7 @@ from torch import Tensor
 from explainer_core.checks import InvalidValue, shown
 
 NO_MOTIF = -1
+MOST = 1e15  # of a feature: means, and products of two, are then still numbers in float32
 
 
 def check_tensor(field: str, values: object) -> None:
@@ -37,6 +38,8 @@ def check_structure(x: Tensor, edge_index: Tensor) -> None:
         raise ValueError(
             f"features must be finite (got {x[node, feature].item()} at node {node}, feature {feature}); fill or drop missing values"
         )
+    if x.numel() and float(x.abs().max()) > MOST:
+        raise ValueError(f"features must be at most {MOST:g} in size (got {float(x.abs().max()):g}); scale them")
     if edge_index.ndim != 2 or edge_index.shape[0] != 2 or edge_index.dtype != torch.int64:
         raise ValueError(
             f"edge_index must be int64 of shape (2, edges) (got {edge_index.dtype} {tuple(edge_index.shape)}); "

@@ -90,7 +90,13 @@ EDGES = st.lists(st.tuples(st.integers(-1, 6), st.integers(-1, 6)), max_size=8).
 )
 FEATURES = st.integers(1, 6).flatmap(
     lambda nodes: st.sampled_from(
-        [torch.ones(nodes, 5), torch.eye(nodes, 5), torch.full((nodes, 5), 3e38), torch.rand(nodes, 2)]
+        [
+            torch.ones(nodes, 5),
+            torch.eye(nodes, 5),
+            torch.full((nodes, 5), 1e15),
+            torch.full((nodes, 5), 3e38),
+            torch.rand(nodes, 2),
+        ]
     )
 )
 
