@@ -9,5 +9,6 @@ from dashboard.services.pictures import drawn
 def warm_up() -> None:
     """Prepares what the server itself does for a visitor without query parameters of their own."""
     dataset = next(iter(datasets()))
-    card = next(card for card in all_cards() if card.dataset == dataset)
-    drawn(Request(dataset, card.model, card.task, first_look(dataset).target))
+    card = next((card for card in all_cards() if card.dataset == dataset), None)
+    if card is not None:  # else the page says why
+        drawn(Request(dataset, card.model, card.task, first_look(dataset).target))
