@@ -21,7 +21,7 @@ CORE = (
     {"__init__", "__main__"},
 )
 DASHBOARD = (
-    {"__init__", "schema", "first_look"},
+    {"__init__", "schema", "first_look", "limits"},
     {"view"},
     {"state", "services"},
     {"widgets"},
