@@ -22,11 +22,11 @@ CORE = (
 )
 DASHBOARD = (
     {"__init__", "schema", "first_look", "limits"},
-    {"view"},
-    {"state", "services"},
+    {"view", "address", "seats"},
+    {"state", "services", "gate"},
     {"widgets"},
     {"screens"},
-    {"app", "server"},
+    {"app", "server", "__main__"},
 )
 
 
