@@ -61,9 +61,11 @@ class Address:
     def link(self, seen: str) -> str:
         """The address that a browser sees, without its query, as others can open it: at this machine it says localhost."""
         parts = urlsplit(seen)
+        if not parts.netloc:
+            return ""  # no browser was there to see one
         others = self.for_others() if parts.hostname in LOOPBACK else []
         start = _origin(urlsplit(others[0])) if others else _origin(parts)
-        return f"{start}{parts.path}"
+        return f"{start}{parts.path or '/'}"
 
     def names(self) -> frozenset[str]:
         """The names this server answers to, beside the number that a request arrived at."""

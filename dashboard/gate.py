@@ -30,10 +30,11 @@ NO_PAGE = ("_stcore/", "static/", "media/", "component/")
 COOKIE = "graph_explainer_visitor"
 VISITOR = re.compile(r"[A-Za-z0-9_-]{22}")
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
-# Streamlit and Plotly write style attributes, and components arrive as inline modules: blob: is where Streamlit puts them.
+# Streamlit and Plotly write style attributes; inline modules of components become blobs; protobuf's numbers of 64 bits are
+# WebAssembly. JavaScript made from text is not allowed.
 POLICY = {
     "default-src": "'none'",
-    "script-src": "'self' blob:",
+    "script-src": "'self' blob: 'wasm-unsafe-eval'",
     "style-src": "'self' 'unsafe-inline'",
     "img-src": "'self' data: blob:",
     "font-src": "'self' data:",

@@ -1,5 +1,6 @@
 """What the first visitor would otherwise wait for: data, network, drawing and torch's own first steps."""
 
+import gc
 from dataclasses import replace
 
 from dashboard.first_look import first_look
@@ -17,3 +18,6 @@ def warm_up() -> None:
     drawn(request)
     for _ in optimise(replace(request, config=replace(request.config, steps=1))):
         pass
+    # Streamlit collects all generations after every run of a page, and would look at every object of the libraries each time.
+    gc.collect()
+    gc.freeze()

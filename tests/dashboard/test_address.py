@@ -52,7 +52,9 @@ def test_people_type_what_leads_here(address, others, here):
             "http://localhost:8501/class/",
             "https://a.example/class/",
         ),
+        (Address(EVERYWHERE, 8501), "", ""),
         # nobody else was let in
+        (Address("localhost", 8501), "http://localhost:8501?x=1", "http://localhost:8501/"),
         (Address("localhost", 8501), "http://localhost:8501/?x=1", "http://localhost:8501/"),
     ],
 )
