@@ -56,7 +56,8 @@ class Address:
 
     def here(self) -> str | None:
         """What someone at this machine types."""
-        return self._with_port("localhost") if self.host in (*WILDCARDS, *LOOPBACK) else None
+        local = self.host in (*WILDCARDS, *LOOPBACK)
+        return f"{self._with_port('localhost')}{urlsplit(self.url).path}" if local else None
 
     def link(self, seen: str) -> str:
         """The address that a browser sees, without its query, as others can open it: at this machine it says localhost."""

@@ -27,6 +27,7 @@ STREAM = "_stcore/stream"
 OPEN = ("_stcore/health", "_stcore/host-config", "_stcore/bidi-components/", STREAM)
 CLOSED = ("_stcore/", "auth/", "oauth2callback")
 NO_PAGE = ("_stcore/", "static/", "media/", "component/")
+POLICY_VIOLATION, TRY_AGAIN_LATER = 1008, 1013  # why a websocket is closed
 COOKIE = "graph_explainer_visitor"
 VISITOR = re.compile(r"[A-Za-z0-9_-]{22}")
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -131,7 +132,7 @@ class Gate:
         elif "websocket.http.response" in scope.get("extensions", {}):
             await response(scope, receive, send)
         else:
-            await send({"type": "websocket.close", "code": 1008, "reason": ""})
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": ""})
 
     # Seats
 
@@ -158,8 +159,8 @@ class Gate:
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         visitor = visitor_of(Headers(scope=scope)) or new_visitor()
         if not self._seats.enter(visitor):
-            full = _sentence(503, f"all {self._seats.count} seats are taken; try again when someone has left")
-            await self._refuse(full, scope, receive, send)
+            # Streamlit's page asks again by itself, and shows no answer: closed in the way that fills no log.
+            await send({"type": "websocket.close", "code": TRY_AGAIN_LATER, "reason": ""})
             return
         try:
             await self._app(scope, receive, send)

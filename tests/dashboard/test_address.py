@@ -23,6 +23,11 @@ def _on_a_network(monkeypatch):
         (Address("localhost", 8501), [], "http://localhost:8501"),
         (Address(EVERYWHERE, 8600), [f"http://{LAN}:8600", "http://desk:8600"], "http://localhost:8600"),
         (Address("", 8501), [f"http://{LAN}:8501", "http://desk:8501"], "http://localhost:8501"),
+        (
+            Address("localhost", 8501, "https://a.example/class"),
+            ["https://a.example/class"],
+            "http://localhost:8501/class",
+        ),
         (Address("10.0.0.5", 8501), ["http://10.0.0.5:8501"], None),
         (Address("fd00::5", 8501), ["http://[fd00::5]:8501"], None),
         (

@@ -321,7 +321,7 @@ def test_the_next_visitor_reads_a_friendly_page_and_gets_in_when_one_leaves(cloc
     assert 'http-equiv="refresh" content="10"' in text
     assert "prefers-color-scheme: dark" in text
     assert "script" not in headers["content-security-policy"]
-    assert visitors[2].socket().status == 503
+    assert visitors[2].socket().sent == [{"type": "websocket.close", "code": 1013, "reason": ""}]
     sockets[0].close()
     clock.now += 4
     assert visitors[2].open_page() == 200
@@ -357,12 +357,12 @@ def test_another_page_of_the_same_visitor_is_another_seat(clock):
     full = gate(seats=Seats(2, clock))
     visitor = Browser(full)
     visitor.open_page()
-    assert [visitor.socket().status for _ in range(3)] == ["accept", "accept", 503]
+    assert [visitor.socket().status for _ in range(3)] == ["accept", "accept", "close"]
 
 
 def test_without_cookies_sockets_are_counted_all_the_same(clock):
     full = gate(seats=Seats(2, clock))
-    assert [Browser(full).socket().status for _ in range(3)] == ["accept", "accept", 503]
+    assert [Browser(full).socket().status for _ in range(3)] == ["accept", "accept", "close"]
 
 
 def test_a_seat_is_freed_when_the_app_fails(clock):
