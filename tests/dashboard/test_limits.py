@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -52,3 +53,16 @@ def test_reading_them_needs_neither_torch_nor_streamlit():
         check=True,
     )
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("each", fields(Limits), ids=lambda each: each.name)
+def test_the_documentation_has_every_limit_as_it_is(each):
+    page = (Path(__file__).resolve().parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
+    (row,) = [line for line in page.splitlines() if f"`{variable(each.name)}`" in line]
+    assert f"| `--{each.name.replace('_', '-')}` |" in row
+    if each.name != "workers":
+        assert f"| {each.default:,} |" in row
+    power = {2**20: "2^20", 2**50: "2^50"}
+    low, high = each.metadata["low"], each.metadata["high"]
+    ends = [power[end] for end in (low, high)] if low in power else [f"{low:,}", f"{high:,}"]
+    assert f"| {' to '.join(ends)} |" in row
