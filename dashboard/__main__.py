@@ -16,7 +16,16 @@ from dashboard.limits import Limits, whole_number
 
 SERVER = Path(__file__).with_name("server.py")
 CONFIG = Path(".streamlit") / "config.toml"
-LIBRARIES = ("streamlit", "plotly", "pandas", "rdkit", "cachetools", "pyvis", "segno")  # of the extra [dashboard]
+LIBRARIES = (
+    "streamlit",
+    "plotly",
+    "pandas",
+    "rdkit",
+    "cachetools",
+    "pyvis",
+    "psutil",
+    "segno",
+)  # of the extra [dashboard]
 RUN = "start the dashboard and print its address"
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from streamlit import config
 
+from dashboard import jobs
 from dashboard.address import announcement, server_address
 from dashboard.gate import Gate, streamlit_index
 from dashboard.limits import Limits
@@ -23,8 +24,10 @@ async def warm(_: st.App) -> AsyncIterator[None]:
     told = announcement(server_address(), limits.visitors, sys.stdout.encoding or "ascii", sys.stdout.isatty())
     sys.stdout.write(told)
     sys.stdout.flush()
+    jobs.start_workers()
     threading.Thread(target=warm_up, name="warm up", daemon=True).start()
     yield
+    jobs.stop_workers()
 
 
 def warm_up() -> None:

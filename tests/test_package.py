@@ -136,7 +136,7 @@ for ask in (lambda: xc.molecule_from_smiles("CCO"), lambda: xc.load_dataset("mol
 def test_without_the_extra_the_dashboard_says_what_to_install(wheel, tmp_path):
     bare = installed(wheel, tmp_path)
     assert run([interpreter(bare).with_name("graph-explainer"), "run"], cwd=tmp_path, code=2) == (
-        "error: the dashboard needs streamlit, plotly, pandas, rdkit, cachetools, pyvis, segno (not installed); "
+        "error: the dashboard needs streamlit, plotly, pandas, rdkit, cachetools, pyvis, psutil, segno (not installed); "
         "run: pip install 'graph-explainer[dashboard]'\n"
     )
 
