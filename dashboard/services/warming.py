@@ -1,5 +1,7 @@
 """What the first visitor would otherwise wait for: data, network and drawing. Explaining is warmed up by the workers themselves."""
 
+import gc
+
 from dashboard.first_look import first_look
 from dashboard.schema import Request
 from dashboard.services.catalogue import all_cards, datasets
@@ -12,3 +14,6 @@ def warm_up() -> None:
     card = next((card for card in all_cards() if card.dataset == dataset), None)
     if card is not None:  # else the page says why
         drawn(Request(dataset, card.model, card.task, first_look(dataset).target))
+    # Streamlit collects all generations after every run of a page, and would look at every object of the libraries each time.
+    gc.collect()
+    gc.freeze()
