@@ -52,7 +52,7 @@ async def measure_killed(report: figures.Report, server: Server, targets: Target
         report.add(names[0], NAN, "", 0, "lower")
         return
     count = len(server.tree.workers())
-    killing = asyncio.create_task(_kill(server.tree, plan.kill_every))
+    killing = asyncio.create_task(kill_workers(server.tree, plan.kill_every))
     clicks = await Crowd(server.url, targets, plan.killed_visitors, plan.thinking).work(plan.killing)
     killing.cancel()
     with contextlib.suppress(asyncio.CancelledError):
@@ -63,7 +63,7 @@ async def measure_killed(report: figures.Report, server: Server, targets: Target
     report.add("workers afterwards, of those before", len(server.tree.workers()) / count, "", 1)
 
 
-async def _kill(tree: ProcessTree, every: float) -> None:
+async def kill_workers(tree: ProcessTree, every: float) -> None:
     """Kills the worker that has worked most since the last time, so that an answer is under way."""
     while True:
         spent = {worker.pid: _cpu(worker) for worker in tree.workers()}

@@ -141,6 +141,7 @@ class Crowd:
                         waited = await visitor.click(self.targets.draw())
                         (self.clicks.arrivals if clicked == 1 else self.clicks.waits).append(waited)
                         await asyncio.sleep(self.thinking)
+                        self.clicks.problems += [f"beside the picture: {each.text}" for each in visitor.page.failures]
             except (NoPicture, OSError, WebSocketException) as problem:  # the visitor loads the page anew
                 self.clicks.problems.append(str(problem))
                 await asyncio.sleep(self.thinking)

@@ -34,6 +34,7 @@ def measure(report: figures.Report, quick: bool) -> None:
 
 async def measure_plan(report: figures.Report, plan: Plan) -> None:
     targets = Targets.here(plan.datasets)
+    report.add("load of the machine by others, before", os.getloadavg()[0], f"on {os.cpu_count()} cores")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS))
         began = time.perf_counter()

@@ -19,7 +19,7 @@ class Plan:
     killed_visitors: int = 10
     gone: float = 45.0  # at most, until a run has ended whose visitor is gone
     patience: float = 45.0  # with a bad request
-    beside: float = 45.0  # others click beside it
+    beside: float = 30.0  # others click beside it
     worst: int | None = None  # requests that are tried, all unless set
     others: int = 5  # visitors beside a bad request
 

@@ -98,7 +98,7 @@ class Peak:
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(self.every)
-            self.last = self.tree.memory()
+            self.last = await asyncio.to_thread(self.tree.memory)  # tens of milliseconds that visitors would wait for
             self.most = max(self.most, self.last)
 
     @property

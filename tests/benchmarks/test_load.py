@@ -11,7 +11,9 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 import explainer_core as xc
+from benchmarks.bad_visits import kill_workers
 from benchmarks.crowd import SIZES, Targets, percentile
+from benchmarks.figures import Report
 from benchmarks.process_tree import Peak, ProcessTree
 from benchmarks.streamlit_page import MESSENGER, Page, Reply, rerun
 from benchmarks.visitor import Target, Visitor
@@ -210,6 +212,14 @@ def test_a_percentile_is_one_of_the_waits_in_order():
     assert percentile([], 95) != percentile([], 95)  # not a number
 
 
+def test_what_could_not_be_measured_falls_short_and_is_null_in_json(tmp_path):
+    report = Report()
+    report.add("no workers", float("nan"), "", 0, "lower")
+    report.write(tmp_path / "figures.json")
+    [figure] = json.loads((tmp_path / "figures.json").read_text(), parse_constant=pytest.fail)["figures"]
+    assert (figure["value"], figure["holds"]) == (None, False)
+
+
 BUSY = (
     "import time; end = time.monotonic() + 1.0\nwhile time.monotonic() < end: pass\nprint('done', flush=True); input()"
 )
@@ -236,6 +246,36 @@ def test_one_that_works_is_not_idle():
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
         assert asyncio.run(ProcessTree(process.pid).until_idle(1.0)) is None
         process.kill()
+
+
+SPINNING, SLEEPING = "while True: pass", "import time; time.sleep(60)"
+PARENT_OF_TWO = f"""import subprocess, sys
+for work in ({SPINNING!r}, {SLEEPING!r}):
+    print(subprocess.Popen([sys.executable, '-c', work]).pid, flush=True)
+input()
+"""
+
+
+def test_the_worker_that_is_killed_is_the_one_that_works():
+    async def kill(tree: ProcessTree) -> None:
+        killing = asyncio.create_task(kill_workers(tree, every=0.5))
+        while len(running := [worker for worker in tree.workers() if worker.status() != "zombie"]) == 2:
+            await asyncio.sleep(0.05)
+        killing.cancel()
+        assert [worker.pid for worker in running] == [sleeping]
+
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT_OF_TWO], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as parent:
+        _, sleeping = (int(parent.stdout.readline()) for _ in range(2))
+        tree = ProcessTree(parent.pid)
+        workers = tree.workers()
+        try:
+            asyncio.run(kill(tree))
+        finally:
+            for worker in workers:
+                worker.kill()
+            parent.communicate(b"\n")
 
 
 HOLD = "import sys; kept = bytearray(b'1' * 50_000_000); print('ready', flush=True); input()"
