@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import psutil
 from websockets.exceptions import WebSocketException
@@ -35,9 +36,12 @@ WORST = (
     (PROTOTYPES, "ba_community", MEMBERS),
     (PROTOTYPES, "reddit_binary", MEMBERS),
 )
-# From the longest on: the first one that is not refused, and goes on for a while.
-LONG = tuple(f"dataset=ba_community&node=0&shown=mask&steps=2000&seeds={seeds}" for seeds in (50, 10, 3, 1))
+# A visitor leaves in the middle of each. Of several, from the longest on, the first that is not refused and goes on for a while.
+HUB = "dataset=ba_community&node=0"
+LEARNING = tuple(f"{HUB}&shown=mask&steps=2000&seeds={seeds}" for seeds in (50, 10, 3, 1))
+SEARCHING = (f"{HUB}&steps=1&k_m=50&k_m_unit=edges", f"{HUB}&steps=1")
 UNDER_WAY = 2.0  # seconds after which a run is taken for a long one
+SEARCH_UNDER_WAY = 0.5  # the mask is there by then, and the network is asked about proposals
 
 
 async def measure_killed(report: figures.Report, server: Server, targets: Targets, plan: Plan) -> None:
@@ -84,13 +88,18 @@ def _cpu(process: psutil.Process) -> float:
 
 
 async def measure_gone(report: figures.Report, server: Server, plan: Plan) -> None:
-    """How long the server still works for a visitor whose tab is closed, and for one whose browser is killed."""
-    for how, leave in (("closed the page", Visitor.leave), ("is killed", Visitor.vanish)):
+    """How long the server still works for a visitor whose page is closed, or whose browser is killed."""
+    learning, searching = partial(_in_a_run, LEARNING, UNDER_WAY), partial(_in_a_run, SEARCHING, SEARCH_UNDER_WAY)
+    for how, begin, leave in (
+        ("has closed the page: learning", learning, Visitor.leave),
+        ("is killed: learning", learning, Visitor.vanish),
+        ("is killed: asking the network", searching, Visitor.vanish),
+        ("is killed: trying other starts", _at_the_picture, Visitor.vanish),
+    ):
         await server.tree.until_idle(REST)
-        visitor = await _in_a_long_run(server)
-        name = f"run ended after its visitor {how}"
+        visitor, name = await begin(server), f"run ended after its visitor {how}"
         if visitor is None:
-            print(f"    no run went on for {UNDER_WAY:g} s")
+            print("    no such run went on for long enough to be left")
             report.add(name, NAN, "s", 1, "lower")
             continue
         await leave(visitor)
@@ -100,15 +109,34 @@ async def measure_gone(report: figures.Report, server: Server, plan: Plan) -> No
         report.add(name, plan.gone if ended is None else ended, "s", 1, "lower")
 
 
-async def _in_a_long_run(server: Server) -> Visitor | None:
-    for query in LONG:
+async def _in_a_run(queries: tuple[str, ...], under_way: float, server: Server) -> Visitor | None:
+    for query in queries:
         visitor = Visitor(server.url)
         await visitor.connect()
-        await visitor.ask(f"{query}&seed={time.monotonic_ns() % 10**6}")
-        if not await visitor.until(lambda: visitor.is_settled or visitor.page.has_verdict, UNDER_WAY):  # noqa: B023
+        await visitor.ask(_anew(query))
+        if not await visitor.until(partial(_has_ended, visitor), under_way):
             return visitor
         await visitor.leave()
     return None
+
+
+def _has_ended(visitor: Visitor) -> bool:
+    return visitor.is_settled or visitor.page.has_verdict or bool(visitor.page.failures)
+
+
+async def _at_the_picture(server: Server) -> Visitor | None:
+    visitor = Visitor(server.url)
+    await visitor.connect()
+    await visitor.ask(_anew(HUB))
+    if await visitor.until(lambda: visitor.page.has_verdict and visitor.page.view(PICTURE) is not None):
+        return visitor
+    await visitor.leave()
+    return None
+
+
+def _anew(query: str) -> str:
+    """With a seed that no cache knows."""
+    return f"{query}&seed={time.monotonic_ns() % 2**31}"
 
 
 @dataclass(frozen=True)
