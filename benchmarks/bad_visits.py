@@ -38,7 +38,9 @@ WORST = (
 )
 # A visitor leaves in the middle of each. Of several, from the longest on, the first that is not refused and goes on for a while.
 HUB = "dataset=ba_community&node=0"
-LEARNING = tuple(f"{HUB}&shown=mask&steps=2000&seeds={seeds}" for seeds in (50, 10, 3, 1))
+LEARNING = tuple(
+    f"{HUB}&shown=mask&steps={steps}&seeds={seeds}" for steps, seeds in ((2000, 50), (2000, 1), (1000, 1), (500, 1))
+)
 SEARCHING = (f"{HUB}&steps=1&k_m=50&k_m_unit=edges", f"{HUB}&steps=1")
 UNDER_WAY = 2.0  # seconds after which a run is taken for a long one
 SEARCH_UNDER_WAY = 0.5  # the mask is there by then, and the network is asked about proposals
@@ -153,7 +155,9 @@ async def request(visitor: Visitor, query: str, patience: float) -> Outcome:
     run = await visitor.ask(query)
 
     def is_over() -> bool:
-        return page.runs >= run and (visitor.is_settled or any(failure.is_crash for failure in page.failures))
+        # a page that is done and tells of an error has refused, also where a line still speaks of looking for an answer
+        refused = page.finished and bool(page.failures)
+        return page.runs >= run and (visitor.is_settled or refused or any(each.is_crash for each in page.failures))
 
     settled = await visitor.until(is_over, patience)
     seconds = time.perf_counter() - began
