@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import platform
 from dataclasses import asdict, dataclass
@@ -59,8 +60,13 @@ class Report:
         self.figures += [Figure(name, float(value)) for name, value in values.items()]
 
     def write(self, path: Path) -> None:
-        figures = [asdict(figure) | {"holds": figure.holds} for figure in self.figures]
+        figures = [asdict(each) | {"value": _in_json(each.value), "holds": each.holds} for each in self.figures]
         path.write_text(json.dumps({"figures": figures, "machine": machine()}, indent=1) + "\n", encoding="utf-8")
+
+
+def _in_json(value: float) -> float | None:
+    """None for what could not be measured: JSON has no NaN."""
+    return value if math.isfinite(value) else None
 
 
 def machine() -> dict:
