@@ -10,7 +10,7 @@ from torch import Tensor
 from explainer_core.computation.batches import computations
 from explainer_core.computation.forward import run, whole_graph_batch
 from explainer_core.config import ExplainConfig
-from explainer_core.graph import Graph, GraphSet
+from explainer_core.graph import NO_LABEL, Graph, GraphSet, move_rows
 from explainer_core.models.frozen import frozen_eval_copy
 from explainer_core.models.protocol import (
     Model,
@@ -44,8 +44,8 @@ class Predictions:
 
     @property
     def right(self) -> np.ndarray | None:
-        """(T,) bool"""
-        return None if self.truth is None else self.predicted == self.truth
+        """False where the truth is known and another: (T,) bool."""
+        return None if self.truth is None else (self.predicted == self.truth) | (self.truth == NO_LABEL)
 
     @property
     def confidence(self) -> np.ndarray:
@@ -114,6 +114,8 @@ def _graph_batches(graphs: GraphSet, device: torch.device) -> Iterator[Predictio
             num_predictions=batch.num_graphs,
             graph_of=batch.graph_of.to(device),
             edge_types=None if batch.edge_types is None else batch.edge_types.to(device),
+            node_data=move_rows(batch.node_data, device),
+            edge_data=move_rows(batch.edge_data, device),
         )
 
 

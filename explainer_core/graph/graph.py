@@ -1,7 +1,7 @@
 """Graphs as the rest of the package sees them: tensors, names and ground truth, checked when made."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import networkx as nx
@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explainer_core.graph.rules import NO_MOTIF, check_classes, check_motif, check_names, check_structure
+from explainer_core.graph.columns import Columns, check_columns
+from explainer_core.graph.rules import NO_LABEL, NO_MOTIF, check_classes, check_motif, check_names, check_structure
 
 
 class Features:
@@ -47,17 +48,18 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class Graph(Features):
-    """One graph. An undirected edge is stored as two directed ones.
+    """One graph. An undirected edge is stored as two directed ones, a self-loop as one.
 
-    `labels` are classes of nodes, `label` is the class of the graph as a whole; a graph has one, the
-    other or neither. `node_motif` and `edge_motif` hold the number of the planted motif (or functional
+    `labels` are classes of nodes, -1 where one is not known, `label` is the class of the graph as a whole; a graph has
+    one, the other or neither. `node_data` and `edge_data` hold what a network may read beside the features, such as
+    edge_attr. `node_motif` and `edge_motif` hold the number of the planted motif (or functional
     group) that a node or edge belongs to, and -1 elsewhere: the ground truth of an explanation.
     """
 
     x: Tensor  # (N, F) float32
     edge_index: Tensor  # (2, E) int64: row 0 the sources, row 1 the targets
     name: str = "graph"
-    labels: Tensor | None = None  # (N,) int64
+    labels: Tensor | None = None  # (N,) int64; -1: not known
     label: int | None = None
     edge_types: Tensor | None = None  # (E,) int64
     node_motif: Tensor | None = None  # (N,) int64
@@ -66,11 +68,13 @@ class Graph(Features):
     class_names: Sequence[str] = ()
     feature_names: Sequence[str] = ()
     edge_type_names: Sequence[str] = ()
+    node_data: Columns = field(default_factory=dict)  # (N, ...) each
+    edge_data: Columns = field(default_factory=dict)  # (E, ...) each
 
     def __post_init__(self):
         check_structure(self.x, self.edge_index)
         n, e = self.num_nodes, self.num_edges
-        check_classes("labels", self.labels, n, "node", self.class_names, "class_names")
+        check_classes("labels", self.labels, n, "node", self.class_names, "class_names", NO_LABEL)
         if self.label is not None:
             check_classes("label", torch.tensor([self.label]), 1, "graph", self.class_names, "class_names")
         check_classes("edge_types", self.edge_types, e, "edge", self.edge_type_names, "edge_type_names")
@@ -78,6 +82,8 @@ class Graph(Features):
         check_motif("edge_motif", self.edge_motif, e, "edge")
         check_names("feature_names", self.feature_names, self.num_features, "feature")
         check_names("node_names", self.node_names or (), n, "node")
+        check_columns("node_data", self.node_data, n, "node")
+        check_columns("edge_data", self.edge_data, e, "edge")
 
     @property
     def num_nodes(self) -> int:

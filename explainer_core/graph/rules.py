@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 NO_MOTIF = -1
+NO_LABEL = -1  # of a node or graph whose class nobody knows
 
 
 def check_structure(x: Tensor, edge_index: Tensor) -> None:
@@ -29,12 +30,6 @@ def check_structure(x: Tensor, edge_index: Tensor) -> None:
     if low < 0 or high >= x.shape[0]:
         wrong = int(low if low < 0 else high)
         raise ValueError(f"edges must join nodes 0 to {x.shape[0] - 1} (got {wrong}); number the nodes from 0")
-    loops = edge_index[0] == edge_index[1]
-    if loops.any():
-        raise ValueError(
-            f"an edge must join two different nodes (got {int(loops.sum())} self-loops, the first at node "
-            f"{int(edge_index[0][loops][0])}); remove them, every layer sees a node's own state anyway"
-        )
 
 
 def check_column(field: str, values: Tensor, size: int, thing: str) -> None:
@@ -45,17 +40,19 @@ def check_column(field: str, values: Tensor, size: int, thing: str) -> None:
 
 
 def check_classes(
-    field: str, values: Tensor | None, size: int, thing: str, names: Sequence[str], names_field: str
+    field: str, values: Tensor | None, size: int, thing: str, names: Sequence[str], names_field: str, low: int = 0
 ) -> None:
     if values is None:
         return
     check_column(field, values, size, thing)
     if not names:
         raise ValueError(f"{field} need {names_field} (got none); name every value, for example ('no', 'yes')")
-    if len(values) and (values.min() < 0 or values.max() >= len(names)):
-        wrong = int(values.min() if values.min() < 0 else values.max())
+    if len(values) and (values.min() < low or values.max() >= len(names)):
+        wrong = int(values.min() if values.min() < low else values.max())
+        unknown = "" if low == 0 else f", or {low} where it is not known"
         raise ValueError(
-            f"{field} must be 0 to {len(names) - 1}, one number for each of {names_field} (got {wrong}); renumber them from 0"
+            f"{field} must be 0 to {len(names) - 1}, one number for each of {names_field}{unknown} (got {wrong}); "
+            "renumber them from 0"
         )
 
 
