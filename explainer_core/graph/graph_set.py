@@ -1,7 +1,8 @@
 """Many small graphs as one: a set that is checked when made, and batches cut out of it by indexing."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from explainer_core.graph.columns import Columns, check_columns, join_rows, take_rows
 from explainer_core.graph.graph import Features, Graph
+from explainer_core.graph.pyg import read_set
 from explainer_core.graph.rules import NO_LABEL, check_classes, check_motif, check_names, check_starts, check_structure
 
 
@@ -114,6 +116,24 @@ class GraphSet(Features):
             node_data=join_rows("node_data", [g.node_data for g in graphs]),
             edge_data=join_rows("edge_data", [g.edge_data for g in graphs]),
         )
+
+    @classmethod
+    def from_pyg(
+        cls, graphs: Any, *, name: str = "graphs", label: str | None = "y", class_names: Sequence[str] = ()
+    ) -> "GraphSet":
+        """A set from a list or dataset of torch_geometric Data, one class each; see Graph.from_pyg."""
+        fields, labels, names = read_set(graphs, label, class_names)
+        for each in fields:
+            each.pop("class_names", None)
+        types = max((each["edge_type_names"] for each in fields if "edge_type_names" in each), key=len, default=())
+        for each in fields:
+            each |= {"edge_type_names": types} if "edge_types" in each else {}
+        made = cls.from_graphs([Graph(**{"name": f"{name} {i}"} | each) for i, each in enumerate(fields)], name)
+        return replace(made, labels=labels, class_names=names)
+
+    def to_pyg(self) -> list:
+        """A list of torch_geometric Data."""
+        return [graph.to_pyg() for graph in self]
 
     def __len__(self) -> int:
         return len(self.node_start) - 1
