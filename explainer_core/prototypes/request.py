@@ -5,7 +5,9 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
+from torch import nn
 
+from explainer_core.adapters import as_model, check_kind
 from explainer_core.api import explain_many
 from explainer_core.computation.batches import check_targets
 from explainer_core.config import AUTO, ExplainConfig
@@ -25,7 +27,7 @@ STEPS_SHOWN = 10  # how often a prototype that is being watched grows
 
 
 def prototype(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     label: int | None = None,
     *,
@@ -46,6 +48,9 @@ def prototype(
     "auto". `clusters` is how many shapes to look for; by default another only where it is clear.
     """
     config = ExplainConfig() if config is None else config
+    check_kind(data)
+    given = reference if reference is not None else next(iter(targets or ()), None)
+    model = as_model(model, data, None if given is None else TASKS[type(given)])
     _check_request(label, instances, clusters, model.num_classes)
     chosen = _chosen(model, data, label, targets, reference, instances, seed)
     join = partial(join_explanations, data=data, label=label, seed=seed, keep_reference=reference is not None)
