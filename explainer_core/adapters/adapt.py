@@ -112,12 +112,11 @@ def _facts(module: nn.Module, data: Graph | GraphSet, task: Task | None, output:
     facts = replace(model.facts, hops=hops)
     model = Adapted(module, facts)
     apart = measure.batch_disturbs(model, data, targets, hops, device)
-    absent = (
-        hops is not None
-        and not apart
-        and measure.silent_is_absent(model, cut_batch(data, targets[:4], hops, device)[0])
-    )
-    return replace(facts, apart=apart, silent_is_absent=absent)
+    if hops is None or apart:
+        return replace(facts, apart=apart)
+    batch, _ = cut_batch(data, targets[:4], hops, device)
+    trim = measure.usable_trim(model, batch) if facts.hooks else None
+    return replace(facts, trim=trim, silent_is_absent=measure.silent_is_absent(model, batch))
 
 
 def _task(module: nn.Module, data: Graph | GraphSet, task: Task | None, device: torch.device) -> Task:

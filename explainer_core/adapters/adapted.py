@@ -10,8 +10,7 @@ from torch import Tensor, nn
 
 from explainer_core.adapters.call import Call
 from explainer_core.adapters.copying import stamp
-from explainer_core.adapters.degrees import Degrees
-from explainer_core.adapters.edges import EdgeTable
+from explainer_core.adapters.levels import Levels
 from explainer_core.adapters.masking import MaskedNetwork, Pass
 from explainer_core.adapters.output import answer_of, as_logits
 from explainer_core.graph import take_rows
@@ -32,6 +31,7 @@ class Facts:
     degrees: bool = True  # degrees that are given are used
     attends: bool = False
     silent_is_absent: bool = False
+    trim: str | None = None  # one of levels.TRIMS, where layers take no more than they need
     hops: int | None = None
 
 
@@ -86,10 +86,11 @@ class AdaptedPath:
 
     manual_backward = False
 
-    def __init__(self, model: Adapted, batch: PredictionBatch):
+    def __init__(self, model: Adapted, batch: PredictionBatch, trim=...):
         self.model, self.facts = model, model.facts
         self.network = model.copies.of(model.module)
-        self.batch = batch if batch.prefixes is None else replace(batch, prefixes=None)
+        self.batch = batch
+        self.trim = model.facts.trim if trim is ... else trim
 
     def logits(self, edge_weight: Tensor | None, x: Tensor | None = None, node_weight: Tensor | None = None) -> Tensor:
         if self._pieces is not None:
@@ -105,9 +106,8 @@ class AdaptedPath:
 
     def answer(self, edge_weight: Tensor | None, x: Tensor | None = None, attend: bool = False) -> tuple[Tensor, Pass]:
         """What the network itself gives, and what was seen of its layers."""
-        this = Pass(
-            self._edges, edge_weight if self.facts.hooks else None, self._degrees, attention=[] if attend else None
-        )
+        levels = self._all_levels if attend else self._levels
+        this = Pass(levels, edge_weight if self.facts.hooks else None, attention=[] if attend else None)
         call = self.facts.call.of(self.batch, x, None if self.facts.hooks else edge_weight)
         return answer_of(self.network.run(this, call)), this
 
@@ -129,13 +129,12 @@ class AdaptedPath:
         return (total / count.clamp(min=1))[:-1]
 
     @cached_property
-    def _edges(self) -> EdgeTable:
-        return EdgeTable(self.batch.edge_index, len(self.batch.x), self.batch.edge_types)
+    def _levels(self) -> Levels:
+        return Levels(self.batch, self.batch.degree if self.facts.degrees else None, self.trim)
 
     @cached_property
-    def _degrees(self) -> Degrees:
-        given = self.batch.degree if self.facts.degrees else None
-        return Degrees(self.batch.edge_index, len(self.batch.x), given)
+    def _all_levels(self) -> Levels:
+        return Levels(self.batch, self.batch.degree if self.facts.degrees else None, None)
 
     # Graphs without a node, and graphs one at a time
 
@@ -198,6 +197,7 @@ class AdaptedPath:
             degree=None if b.degree is None else b.degree[nodes],
             node_data=take_rows(b.node_data, nodes),
             edge_data=take_rows(b.edge_data, edges),
+            prefixes=None,
         )
         if not len(nodes):  # alone a network needs a node to look at: one of which nothing is known
             empty = {name: values.new_zeros(1, *values.shape[1:]) for name, values in b.node_data.items()}

@@ -57,9 +57,11 @@ class Degrees:
     @cached_property
     def _share(self) -> Tensor | None:
         """How many of a target's edges are there, of all it has; None where none is missing: (e,)."""
-        if self.given is None or torch.equal(self.own, self.given.to(self.own.dtype)):
+        if self.given is None:
             return None
-        return (self.own / self.given.clamp(min=1))[self.edge_index[1]]
+        target = self.edge_index[1]
+        share = self.own[target] / self.given[target].clamp(min=1)
+        return None if bool((share == 1).all()) else share
 
     def mean_share(self, layer, route: Route) -> Tensor | None:
         """What makes a mean over the edges that are there one over all: (e,)."""

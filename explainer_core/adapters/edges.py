@@ -1,9 +1,16 @@
 """Which of the graph's edges the messages of a layer run along: layers add self-loops, take some types only, or pool nodes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
+
+from explainer_core.models.csr import CSRAggregation
+from explainer_core.models.layers import count_by
+
+PLANNED = 8  # plans that are kept for one table
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +36,30 @@ class EdgeTable:
         self._routes: dict[int, tuple[Tensor, Route | None]] = {}  # by the number of the call
         self._pooled: list[tuple[Tensor, Tensor]] = []  # edges that a pooling layer kept, and which they are
         self._keys: tuple[Tensor, Tensor] | None = None
+        self._planned: list[
+            tuple[Tensor, tuple, Any]
+        ] = []  # what was worked out for the edges of a layer, by what it is
 
-    def start(self) -> None:
-        """Before every pass: pooling may choose others this time."""
+    def aggregation(self, edge_index: Tensor, num_in: int, num_out: int, heads: int) -> CSRAggregation:
+        def plan() -> CSRAggregation:
+            return CSRAggregation.of(edge_index[0], edge_index[1], num_in, num_out, heads)
+
+        return self._plan(edge_index, ("csr", num_in, num_out, heads), plan)
+
+    def count_of(self, edge_index: Tensor, num_out: int) -> Tensor:
+        """How many of these edges each node receives: (num_out,)."""
+        return self._plan(edge_index, ("count", num_out), lambda: count_by(edge_index[1], num_out))
+
+    def _plan(self, edge_index: Tensor, what: tuple, make: Callable[[], Any]) -> Any:
+        for known, kind, made in self._planned:
+            if kind == what and (known is edge_index or torch.equal(known, edge_index)):
+                return made
+        made = make()
+        self._planned = [*self._planned[-PLANNED + 1 :], (edge_index, what, made)]
+        return made
+
+    def forget_pooled(self) -> None:
+        """After every pass: pooling may choose others the next time."""
         self._pooled.clear()
 
     def route(self, call: int, edge_index: Tensor, num_rows: int | None) -> Route | None:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from explainer_core.adapters.adapted import Adapted, AdaptedPath
+from explainer_core.adapters.levels import TRIMS
 from explainer_core.adapters.preflight import same
 from explainer_core.adapters.probe import MEASURED_EDGES, cut_batch
 from explainer_core.graph import Graph, GraphSet, take_rows
@@ -17,6 +18,7 @@ from explainer_core.models.protocol import PredictionBatch
 from explainer_core.targets import Target
 
 BEYOND = 2  # hops that are tried beyond the number of times messages are sent
+ROUNDING = 1e-4  # sums over fewer edges are added up in another order
 DENSITIES = (0.3, 0.5, 0.8)  # of the edges that are kept
 
 
@@ -75,10 +77,32 @@ def silent_is_absent(model: Adapted, batch: PredictionBatch) -> bool:
         keep = (torch.rand(batch.edge_index.shape[1], generator=generator) < density).to(batch.x.device)
         silent = AdaptedPath(model, batch).logits(keep.float())
         absent = AdaptedPath(model, without_edges(batch, keep)).logits(None)
-        if not same(absent, silent):
+        if not same(absent, silent, ROUNDING):
             return False
         changed |= not same(silent, full)
     return changed
+
+
+@torch.no_grad()
+def usable_trim(model: Adapted, batch: PredictionBatch) -> str | None:
+    """How layers can be given no more than they need, with the same logits under any mask; None where they cannot."""
+    generator = torch.Generator().manual_seed(0)
+    masks = [torch.rand(batch.edge_index.shape[1], generator=generator).to(batch.x.device) for _ in range(2)]
+    expected = [AdaptedPath(model, batch, None).logits(mask) for mask in masks]
+    for trim in TRIMS:
+        path = AdaptedPath(model, batch, trim)
+        try:
+            if all(same(path.logits(mask), logits, ROUNDING) for mask, logits in zip(masks, expected, strict=True)):
+                return trim
+        except (
+            RuntimeError,
+            ValueError,
+            TypeError,
+            IndexError,
+            AssertionError,
+        ):  # rows do not fit: it wants all of them
+            continue
+    return None
 
 
 def without_edges(batch: PredictionBatch, keep: Tensor) -> PredictionBatch:

@@ -89,9 +89,7 @@ def check_rows(facts: Facts, batch: PredictionBatch, answer: Tensor) -> Facts:
         "graph": f"a row for each of {wanted} graphs",
         "link": f"a row for each of {wanted} pairs in edge_label_index",
     }[facts.task]
-    raise ValueError(
-        f"a {facts.task} network must give {rule} (got {tuple(answer.shape)}); {ROWS_WAY_OUT[facts.task]}"
-    )
+    raise ValueError(f"a {facts.task} network must give {rule} (got {tuple(answer.shape)}); {ROWS_WAY_OUT[facts.task]}")
 
 
 @torch.no_grad()
