@@ -55,6 +55,14 @@ class Degrees:
         return edge_index, torch.cat([weight, fill * scale * scale])
 
     @cached_property
+    def with_loops(self) -> Tensor | None:
+        """The edges and a loop at every node, as attentive layers make them; None where some have loops already: (2, e + n)."""
+        if self.has_loops:
+            return None
+        nodes = torch.arange(self.num_nodes, device=self.edge_index.device)
+        return torch.cat([self.edge_index, nodes.expand(2, -1)], 1)
+
+    @cached_property
     def _share(self) -> Tensor | None:
         """How many of a target's edges are there, of all it has; None where none is missing: (e,)."""
         if self.given is None:

@@ -88,7 +88,14 @@ def is_given(edge_index: Tensor, args: tuple, kwargs: dict) -> bool:
     return kwargs.get("edge_index") is edge_index or any(value is edge_index for value in args)
 
 
+def exchanged(edge_index: Tensor, other: Tensor, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """What a layer is called with, other edges in the place of its own."""
+    named = {name: other if value is edge_index else value for name, value in kwargs.items()}
+    return tuple(other if value is edge_index else value for value in args), named
+
+
 def weighted(edge_index: Tensor, args: tuple, kwargs: dict) -> bool:
     """Whether a layer is given edge weights beside the edges."""
     at = next((i for i, value in enumerate(args) if value is edge_index), len(args))
-    return kwargs.get("edge_weight") is not None or any(isinstance(value, torch.Tensor) for value in args[at + 1 :])
+    given = [kwargs.get(name) for name in ("edge_weight", "edge_attr")]
+    return any(value is not None for value in given) or any(isinstance(value, torch.Tensor) for value in args[at + 1 :])

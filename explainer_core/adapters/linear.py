@@ -3,7 +3,7 @@
 The states then travel once, in one CSR aggregation where there are many edges, instead of being copied for each factor.
 """
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from explainer_core.adapters.edges import EdgeTable
 from explainer_core.models.csr import WORTH_IT
@@ -26,8 +26,20 @@ def is_linear(layer) -> bool:
     )
 
 
+def is_attentive(layer) -> bool:
+    return type(layer).__module__.startswith("torch_geometric.") and type(layer).__name__ in ATTENTIVE
+
+
 def _aggregation(layer) -> str:
     return type(getattr(layer, "aggr_module", None)).__name__
+
+
+def taken_out(layer) -> nn.Module:
+    """The weights of a GCNConv that widens, to be applied to the sums of narrow states instead of to each of them."""
+    if type(layer).__name__ != "GCNConv" or layer.in_channels >= layer.out_channels:
+        return nn.Identity()
+    weights, layer.lin = layer.lin, nn.Identity()
+    return weights
 
 
 def propagate(layer, table: EdgeTable, edge_index: Tensor, values: dict, mask: Tensor | None) -> Tensor | None:

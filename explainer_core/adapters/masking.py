@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from explainer_core.adapters import linear
 from explainer_core.adapters.copying import hookable_copy
 from explainer_core.adapters.edges import Route
-from explainer_core.adapters.levels import CannotTrim, Level, Levels, is_given, weighted
+from explainer_core.adapters.levels import CannotTrim, Level, Levels, exchanged, is_given, weighted
 
 
 @dataclass(eq=False)
@@ -57,10 +57,11 @@ class MaskedNetwork:
         self.network = hookable_copy(module)
         self.layers = [part for part in self.network.modules() if hasattr(part, "register_message_forward_hook")]
         self.current: Pass | None = None
+        self.adds_loops = {layer for layer in self.layers if linear.is_attentive(layer) and layer.add_self_loops}
         for layer in self.layers:
             layer.fuse = False
             if linear.is_linear(layer):
-                layer.propagate = partial(self._linear_propagate, layer, layer.propagate)
+                layer.propagate = partial(self._linear_propagate, layer, layer.propagate, linear.taken_out(layer))
             layer.register_propagate_forward_pre_hook(self._before_propagate)
             layer.register_message_forward_hook(self._after_message)
             layer.register_forward_pre_hook(self._before_layer, with_kwargs=True)
@@ -97,6 +98,11 @@ class MaskedNetwork:
         this.layers += given
         if hasattr(layer, "_cached_edge_index"):
             layer._cached_edge_index = this.here.degrees.gcn_norm(layer) if plain else None
+        if layer in self.adds_loops:
+            looped = this.here.degrees.with_loops if plain else None
+            layer.add_self_loops = looped is None
+            if looped is not None:
+                return exchanged(this.here.edge_index, looped, args, kwargs)
         return (args, kwargs) if trims else None
 
     def _after_layer(self, layer, args, output):
@@ -106,7 +112,10 @@ class MaskedNetwork:
         level, this.level = this.level, None
         return this.levels.result(level, output)
 
-    def _linear_propagate(self, layer, original, edge_index, size=None, **values):
+    def _linear_propagate(self, layer, original, after, edge_index, size=None, **values):
+        return after(self._propagated(layer, original, edge_index, size, values))
+
+    def _propagated(self, layer, original, edge_index, size, values: dict) -> Tensor:
         this = self.current
         if this is None or this.attention is not None or not isinstance(edge_index, Tensor):
             return original(edge_index, size=size, **values)
