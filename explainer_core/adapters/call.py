@@ -69,7 +69,8 @@ def candidates(module: nn.Module, batch: PredictionBatch) -> list[Call]:
         return [Call(((X, X), (EDGES, EDGES))), Call(whole=True)]
     first, required = named[0], [p for p in named if p.default is p.empty]
     annotation = str(first.annotation)
-    if first.name in WHOLE or "Data" in annotation or annotation.endswith("Batch") or len(required) == len(named) == 1:
+    alone = len(required) == len(named) == 1 and MEANING.get(first.name) != X
+    if first.name in WHOLE or "Data" in annotation or annotation.endswith("Batch") or alone:
         return [Call(whole=True, weight=WEIGHT)]
     found = _by_name(module.forward, batch)
     plain = tuple((name, meaning) for name, meaning in found.arguments if name in {p.name for p in required})

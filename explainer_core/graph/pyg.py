@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -121,8 +122,8 @@ def to_data(graph) -> Any:
 
 
 def _flat(classes: Any) -> list:
-    if isinstance(classes, Tensor):
-        return classes.detach().flatten().tolist()
+    if isinstance(classes, Tensor | np.ndarray):
+        return classes.flatten().tolist()
     return list(classes) if isinstance(classes, list | tuple) else [classes]
 
 
