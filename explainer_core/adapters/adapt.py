@@ -69,7 +69,7 @@ def as_model(model: Any, data: Graph | GraphSet, task: str | None = None) -> Mod
     if not isinstance(model, nn.Module) or all(
         hasattr(model, name) for name in ("task", "num_classes", "hops", "logits")
     ):
-        return model
+        return cast(Model, model)
     check_kind(data)
     module = check_module(model)
     asked, now = (id(data), task), stamp(module)

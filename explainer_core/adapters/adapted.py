@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -86,7 +87,7 @@ class AdaptedPath:
 
     manual_backward = False
 
-    def __init__(self, model: Adapted, batch: PredictionBatch, trim=...):
+    def __init__(self, model: Adapted, batch: PredictionBatch, trim: Any = ...):
         self.model, self.facts = model, model.facts
         self.network = model.copies.of(model.module)
         self.batch = batch

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -53,10 +54,10 @@ class Call:
         if not self.split:
             return lambda network: network(**values)
         pairs = batch.targets.t() if batch.targets is not None else None
-        return lambda network: network.decode(network.encode(**values), pairs)
+        return lambda network: cast(Any, network).decode(cast(Any, network).encode(**values), pairs)
 
 
-def candidates(module: nn.Module, batch: PredictionBatch) -> list[Call]:
+def candidates(module: Any, batch: PredictionBatch) -> list[Call]:
     """Ways to call a network, the likeliest first."""
     if batch.task == "link" and callable(getattr(module, "encode", None)) and callable(getattr(module, "decode", None)):
         return [replace(_by_name(module.encode, batch, {X, EDGES}), split=True)]

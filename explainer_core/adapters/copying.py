@@ -47,7 +47,7 @@ def hookable_copy(module: nn.Module) -> nn.Module:
             if getattr(part, name, None) is not None:
                 setattr(part, name, None)
         if hasattr(part, "cached") and isinstance(part.cached, bool):
-            part.cached = False
+            setattr(part, "cached", False)  # noqa: B010  (a Module declares only tensors and modules)
     return made
 
 

@@ -17,7 +17,7 @@ class Degrees:
 
     def __init__(self, edge_index: Tensor, num_nodes: int, given: Tensor | None):
         self.edge_index, self.num_nodes, self.given = edge_index, num_nodes, given
-        self._norms: dict[tuple[float, torch.dtype], tuple[Tensor, Tensor]] = {}
+        self._norms: dict[float, tuple[Tensor, Tensor]] = {}
 
     @cached_property
     def own(self) -> Tensor:

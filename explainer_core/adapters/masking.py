@@ -7,6 +7,7 @@ a pass needs is set before it and taken away after it, on the copy; every thread
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -55,7 +56,7 @@ class MaskedNetwork:
 
     def __init__(self, module: nn.Module):
         self.network = hookable_copy(module)
-        self.layers = [part for part in self.network.modules() if hasattr(part, "register_message_forward_hook")]
+        self.layers: list[Any] = [part for part in self.network.modules() if hasattr(part, "register_message_forward_hook")]
         self.current: Pass | None = None
         self.adds_loops = {layer for layer in self.layers if linear.is_attentive(layer) and layer.add_self_loops}
         for layer in self.layers:

@@ -27,7 +27,7 @@ def to_pyg(explanation: Explanation, data: Graph | GraphSet, *, hard: bool, mode
     weight = np.zeros(graph.num_edges, dtype=np.float32)
     values = _kept(explanation) if hard else np.clip(explanation.edge_score, 0, 1)
     np.maximum.at(weight, explanation.edge_ids, values.astype(np.float32))
-    found = {"edge_mask": torch.from_numpy(weight), "x": graph.x, "edge_index": graph.edge_index}
+    found: dict[str, Any] = {"edge_mask": torch.from_numpy(weight), "x": graph.x, "edge_index": graph.edge_index}
     columns = {**graph.node_data, **graph.edge_data}
     if graph.edge_types is not None:
         columns["edge_type"] = graph.edge_types

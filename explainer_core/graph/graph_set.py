@@ -126,9 +126,10 @@ class GraphSet(Features):
         for each in fields:
             each.pop("class_names", None)
         types = max((each["edge_type_names"] for each in fields if "edge_type_names" in each), key=len, default=())
-        for each in fields:
+        for i, each in enumerate(fields):
+            each.setdefault("name", f"{name} {i}")
             each |= {"edge_type_names": types} if "edge_types" in each else {}
-        made = cls.from_graphs([Graph(**{"name": f"{name} {i}"} | each) for i, each in enumerate(fields)], name)
+        made = cls.from_graphs([Graph(**each) for each in fields], name)
         return replace(made, labels=labels, class_names=names)
 
     def to_pyg(self) -> list:
