@@ -8,12 +8,14 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import torch
 import torch_geometric.nn as pyg
 from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.explain import Explainer, GNNExplainer
+from torch_geometric.nn.pool import global_mean_pool
 
 import explainer_core as xc
 from benchmarks import figures
@@ -21,7 +23,7 @@ from benchmarks.networks import SlowGNN
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.models import GNN, ModelSpec
 
-KINDS = {"GCN": pyg.GCN, "GAT": pyg.GAT, "GIN": pyg.GIN}
+KINDS: dict[str, Callable[..., nn.Module]] = {"GCN": pyg.GCN, "GAT": pyg.GAT, "GIN": pyg.GIN}
 LAYERS = {"ba_shapes": 3, "cora": 2, "mutagenicity": 3}
 HIDDEN = 32
 MANY, STEPS = 100, 100
@@ -32,12 +34,12 @@ NODES, NEIGHBOURS = 100_000, 20
 class GraphNetwork(nn.Module):
     """A backbone of PyG's, the mean of its nodes, and a head."""
 
-    def __init__(self, make, num_features: int, num_classes: int):
+    def __init__(self, make: Callable[..., nn.Module], num_features: int, num_classes: int):
         super().__init__()
         self.nodes, self.head = make(num_features, HIDDEN, LAYERS["mutagenicity"]), nn.Linear(HIDDEN, num_classes)
 
     def forward(self, x, edge_index, batch):
-        return self.head(pyg.global_mean_pool(self.nodes(x, edge_index), batch))
+        return self.head(global_mean_pool(self.nodes(x, edge_index), batch))
 
 
 def measure(report: figures.Report, quick: bool) -> None:
@@ -68,6 +70,7 @@ def trained(name: str, kind: str, data) -> nn.Module:
         optimiser = torch.optim.Adam(network.parameters(), lr=0.003)
         for _ in range(150 if name == "ba_shapes" else 40):
             optimiser.zero_grad()
+            assert truth is not None  # all three sets have classes
             nn.functional.cross_entropy(network(*inputs), truth).backward()
             optimiser.step()
     return network.eval()
@@ -125,7 +128,7 @@ def _against_the_zoo(report, repeats: int) -> None:
         )
         with torch.random.fork_rng():
             torch.manual_seed(0)
-            slow = SlowGNN(GNN(spec).eval().requires_grad_(False))
+            slow: Any = SlowGNN(GNN(spec).eval().requires_grad_(False))
         network = trained("ba_shapes", kind, graph)
         xc.explain(network, graph, xc.Node(400), config, MASK)
         times = [
@@ -175,4 +178,4 @@ def seconds(call: Callable[[], object]) -> float:
 
 
 if __name__ == "__main__":
-    figures.run(measure, __doc__.splitlines()[0])
+    figures.run(measure, "Networks of PyTorch Geometric against its own GNNExplainer.")

@@ -56,7 +56,9 @@ class MaskedNetwork:
 
     def __init__(self, module: nn.Module):
         self.network = hookable_copy(module)
-        self.layers: list[Any] = [part for part in self.network.modules() if hasattr(part, "register_message_forward_hook")]
+        self.layers: list[Any] = [
+            part for part in self.network.modules() if hasattr(part, "register_message_forward_hook")
+        ]
         self.current: Pass | None = None
         self.adds_loops = {layer for layer in self.layers if linear.is_attentive(layer) and layer.add_self_loops}
         for layer in self.layers:

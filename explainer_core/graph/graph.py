@@ -10,11 +10,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from explainer_core.checks import index_of
 from explainer_core.graph.arrays import both_ways, read_classes, read_edges, read_features, read_rows
 from explainer_core.graph.columns import Columns, check_columns
 from explainer_core.graph.network_fields import network_fields
 from explainer_core.graph.pyg import read_graph, to_data
-from explainer_core.graph.rules import NO_LABEL, NO_MOTIF, check_classes, check_motif, check_names, check_structure
+from explainer_core.graph.rules import (
+    NO_LABEL,
+    NO_MOTIF,
+    check_classes,
+    check_label,
+    check_motif,
+    check_names,
+    check_structure,
+    check_text,
+)
 
 
 class Features:
@@ -79,13 +89,13 @@ class Graph(Features):
         check_structure(self.x, self.edge_index)
         n, e = self.num_nodes, self.num_edges
         check_classes("labels", self.labels, n, "node", self.class_names, "class_names", NO_LABEL)
-        if self.label is not None:
-            check_classes("label", torch.tensor([self.label]), 1, "graph", self.class_names, "class_names")
+        check_label(self.label, self.class_names)
         check_classes("edge_types", self.edge_types, e, "edge", self.edge_type_names, "edge_type_names")
         check_motif("node_motif", self.node_motif, n, "node")
         check_motif("edge_motif", self.edge_motif, e, "edge")
         check_names("feature_names", self.feature_names, self.num_features, "feature")
-        check_names("node_names", self.node_names or (), n, "node")
+        check_names("node_names", () if self.node_names is None else self.node_names, n, "node")
+        check_text("name", self.name)
         check_columns("node_data", self.node_data, n, "node")
         check_columns("edge_data", self.edge_data, e, "edge")
 
@@ -193,8 +203,7 @@ class Graph(Features):
 
     def motif_edges(self, node: int) -> Tensor:
         """True for the edges of the motif this node belongs to: (E,) bool. All False outside motifs."""
-        if not 0 <= node < self.num_nodes:
-            raise ValueError(f"node must be 0 to {self.num_nodes - 1} (got {node})")
+        index_of("node", node, self.num_nodes)
         if self.node_motif is None or self.edge_motif is None or self.node_motif[node] == NO_MOTIF:
             return torch.zeros(self.num_edges, dtype=torch.bool)
         return self.edge_motif == self.node_motif[node]

@@ -59,7 +59,9 @@ class CSR:
     def products(self, at_end: Tensor, at_other: Tensor) -> Tensor:
         """For each edge the product of the row at its end with the row at its other end, without a copy of either: (E,)."""
         size = len(at_end), len(at_other)
-        places = torch.sparse_csr_tensor(self.start, self.others, at_end.new_zeros(len(self.others)), size=size, check_invariants=False)
+        places = torch.sparse_csr_tensor(
+            self.start, self.others, at_end.new_zeros(len(self.others)), size=size, check_invariants=False
+        )
         found = torch.sparse.sampled_addmm(places, at_end, at_other.t(), beta=0.0).values()
         return found.index_select(0, self._position)
 
