@@ -72,16 +72,15 @@ class Targets:
         return next(self._next[name])
 
     def _of(self, name: str, task: str, count: int) -> Iterator[Target]:
+        """All targets of a data set in an order of chance, then all of them again with another seed."""
         pairs = [(i, j) for i in range(count) for j in range(count) if i != j] if task == "link" else []
         for seed in range(2**31):
             more = f"&seed={seed}" if seed else ""
-            for target in self.random.sample(pairs or range(count), len(pairs) or count):
-                if task == "link":
-                    yield Target(name, f"dataset={name}&source={target[0]}&head={target[1]}{more}", target)
-                elif task == "node":
-                    yield Target(name, f"dataset={name}&node={target}{more}", (target,))
-                else:
-                    yield Target(name, f"dataset={name}&graph={target}{more}", graph=target)
+            for a, b in self.random.sample(pairs, len(pairs)):
+                yield Target(name, f"dataset={name}&source={a}&head={b}{more}", (a, b))
+            for number in self.random.sample(range(count), 0 if pairs else count):
+                query = f"dataset={name}&{task}={number}{more}"
+                yield Target(name, query, (number,)) if task == "node" else Target(name, query, graph=number)
 
 
 @dataclass

@@ -5,11 +5,13 @@ import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 from urllib.parse import urlsplit
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
+from websockets.typing import Origin, Subprotocol
 
 from benchmarks.streamlit_page import Page, Reply, rerun
 
@@ -55,8 +57,8 @@ class Visitor:
         protocols = ["streamlit", NO_TOKEN, *([self.page.session] if self.page.session else [])]
         self._socket = await connect(
             f"ws://{urlsplit(self.url).netloc}/_stcore/stream",
-            origin=self.url,
-            subprotocols=protocols,
+            origin=Origin(self.url),
+            subprotocols=[Subprotocol(each) for each in protocols],
             max_size=None,
             proxy=None,
             open_timeout=PATIENCE,
@@ -71,7 +73,7 @@ class Visitor:
 
     async def vanish(self) -> None:
         """As a browser that is killed: the connection is gone without a word."""
-        self._socket.transport.abort()
+        self._open_socket.transport.abort()
         await self._stop()
 
     async def _stop(self) -> None:
@@ -82,8 +84,8 @@ class Visitor:
     async def _read(self) -> None:
         runs = self.page.runs
         with contextlib.suppress(ConnectionClosed):  # `is_connected` says so to whoever waits
-            async for frame in self._socket:
-                message = ForwardMsg.FromString(frame)
+            async for frame in self._open_socket:
+                message = ForwardMsg.FromString(cast(bytes, frame))  # Streamlit sends no text
                 replies = self.page.read(message)
                 if self.page.runs != runs:
                     runs = self.page.runs
@@ -113,7 +115,13 @@ class Visitor:
         self._timers.clear()
 
     async def _send(self, message) -> None:
-        await self._socket.send(message.SerializeToString())
+        await self._open_socket.send(message.SerializeToString())
+
+    @property
+    def _open_socket(self) -> ClientConnection:
+        if self._socket is None:
+            raise RuntimeError("a visitor must be connected first; await connect()")
+        return self._socket
 
     @property
     def is_connected(self) -> bool:

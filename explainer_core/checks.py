@@ -100,7 +100,8 @@ def setting(
     also = "" if word is None else f" or {word!r}"
     if not fits or (isinstance(value, float) and not math.isfinite(value)):
         raise InvalidValue(f"{name} must be {KINDS[kind]}{also}", value)
-    if low is not None and high is not None and not low <= value <= high:
+    number: Any = value
+    if low is not None and high is not None and not low <= number <= high:
         ends = (f"{end:g}" if kind is float else f"{end:,}" for end in (low, high))
         raise InvalidValue(f"{name} must be {' to '.join(ends)}{also}", value)
     return value
