@@ -7,9 +7,10 @@ from functools import partial
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from tqdm import tqdm
 
+from explainer_core.adapters import as_model, check_kind
 from explainer_core.checks import at_least, shown
 from explainer_core.computation.batches import check_targets, computation_of, computations
 from explainer_core.config import ExplainConfig, checked_config
@@ -35,7 +36,7 @@ SNAPSHOTS = 30  # how many states of the mask a single explanation keeps to repl
 
 
 def explain(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     target: Target,
     config: ExplainConfig | None = None,
@@ -57,7 +58,7 @@ def explain(
 
 
 def explain_many(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     targets: Iterable[Target],
     config: ExplainConfig | None = None,
@@ -77,6 +78,7 @@ def explain_many(
             return explain_many(model, data, targets, config, method, target_class=target_class, progress=advance)
     config = checked_config(config)
     described = method_named(method)
+    model = _model_for(model, data, targets)
     _check_request(model, data, targets, described)
     model, seeds = frozen_eval_copy(model), config.seeds if described.stochastic else 1
     found: list[Explanation] = []
@@ -121,7 +123,7 @@ def _advance(bar: tqdm, done: int, total: int) -> None:
 
 
 def explain_steps(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     target: Target,
     config: ExplainConfig | None = None,
@@ -140,6 +142,7 @@ def explain_steps(
     if described.steps is None:
         stepwise = ", ".join(name for name, each in METHODS.items() if each.learns_in_steps)
         raise ValueError(f"a method that learns in steps is one of {stepwise} (got {method!r}); use explain")
+    model = _model_for(model, data, [target])
     _check_request(model, data, [target], described)
     model, seeds = frozen_eval_copy(model), config.seeds if described.stochastic else 1
     with one_thread():
@@ -183,8 +186,14 @@ def _curves(history: list[dict[str, Tensor]]) -> dict[str, list[float]]:
     return {name: torch.stack([terms[name] for terms in history]).mean(1).tolist() for name in names}
 
 
-def _check_request(model: Model, data: Graph | GraphSet, targets: Sequence[Target], method: Method) -> None:
+def _model_for(model: Model | nn.Module, data: Graph | GraphSet, targets: Sequence[Target]) -> Model:
+    """A network that is no Model yet is adapted to the data; what is wrong with the targets comes first."""
+    check_kind(data)
     check_targets(data, targets)
+    return as_model(model, data, TASKS[type(targets[0])] if targets else None)
+
+
+def _check_request(model: Model, data: Graph | GraphSet, targets: Sequence[Target], method: Method) -> None:
     check_model(model)
     for target in targets[:1]:  # they are all of one kind
         if TASKS[type(target)] != model.task:
@@ -198,7 +207,7 @@ def _check_request(model: Model, data: Graph | GraphSet, targets: Sequence[Targe
 
 
 def agreement_over_starts(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     explanation: Explanation,
     *,
