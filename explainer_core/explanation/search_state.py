@@ -25,6 +25,7 @@ class Part:
     """A part among the considered edges, and what is known of it."""
 
     row: np.ndarray  # (considered,) bool
+    key: bytes  # the same as it is found by
     size: int
     origin: str
     alone: float
@@ -62,3 +63,10 @@ def _first_of(orders: Sequence[list[int]], num_pairs: int, most: int) -> np.ndar
         rank[order] = np.minimum(rank[order], np.arange(len(order)))
     first = np.argsort(rank, kind="stable")[:most]
     return np.sort(first[np.isfinite(rank[first])])
+
+
+def keys_of(rows: np.ndarray) -> list[bytes]:
+    """Each row of booleans as bytes, to be found by."""
+    packed = np.packbits(rows, axis=1)
+    width, together = packed.shape[1], packed.tobytes()
+    return [together[i : i + width] for i in range(0, len(together), width)]
