@@ -1,6 +1,6 @@
 """See why a graph neural network predicted what it did."""
 
-from explainer_core.api import LearningStep, explain, explain_many, explain_steps
+from explainer_core.api import LearningStep, explain, explain_many, explain_starts, explain_steps
 from explainer_core.config import ExplainConfig
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.datasets.molecules import molecule_from_smiles
@@ -50,6 +50,7 @@ __all__ = [
     "__version__",
     "explain",
     "explain_many",
+    "explain_starts",
     "explain_steps",
     "list_cards",
     "load_dataset",

@@ -46,14 +46,21 @@ class Search:
         exchanges: bool,
         steady: Sequence[str] = (),
         cost: int = 1,
+        sibling: "Search | None" = None,
     ):
+        """`sibling` is a search from another start, whose steady proposals are the same."""
         self.explanation, self.asked, self.exchanges = explanation, asked, exchanges
         self.steady = steady
         self.in_pieces = explanation.config.connected and not explanation.roots
         self.connected = explanation.config.connected and not self.in_pieces
+        self.prepared = {} if sibling is None else {k: order for k, order in sibling.prepared.items() if k[0] in steady}
+        for name, scores in proposals.items():
+            for connected in (True, False) if self.in_pieces else (self.connected,):
+                if (name, connected) not in self.prepared:
+                    self.prepared[name, connected] = self._order(scores, connected)
         orders = [
-            (name, self._order(scores, connected))
-            for name, scores in proposals.items()
+            (name, self.prepared[name, connected])
+            for name in proposals
             for connected in ((True, False) if self.in_pieces else (self.connected,))
         ]
         self.considered, num_steady = considered_pairs(
@@ -64,6 +71,8 @@ class Search:
         )
         position = {pair: i for i, pair in enumerate(self.considered.tolist())}
         self.orders = [(name, [position[p] for p in order if p in position]) for name, order in orders]
+        by_chance = [[o for o in self.orders if (o[0] in steady) == same] for same in (True, False)]
+        self.groups = [group for group in by_chance if group] if len(self.considered) else []
         self.hops = explanation.pair_hops[self.considered]
         roots = explanation.roots
         pairs = explanation.pairs[self.considered]
@@ -78,21 +87,47 @@ class Search:
     def run(self) -> Generator[Question, Answer, tuple[Judged, ...]]:
         """First from the proposals that are the same from every start, then from the others: what these bring must be
         clearly better, or the explanation would change with the start for nothing."""
-        if not len(self.considered):
+        yield from self.begin()
+        return (yield from self.end())
+
+    def begin(self) -> Generator[Question, Answer, None]:
+        """The part of the search that no start decides."""
+        if self.groups:
+            yield from self._from_proposals(0)
+
+    def end(self) -> Generator[Question, Answer, tuple[Judged, ...]]:
+        """The rest, once it has begun."""
+        if not self.groups:
             return ()
-        groups = [[o for o in self.orders if (o[0] in self.steady) == steady] for steady in (True, False)]
-        for phase, orders in enumerate(group for group in groups if group):
-            self._rank_edges(phase, orders)
-            self._enter(phase)
-            rows, origins = self._proposed(orders)
-            yield from self._ask(rows, origins, np.zeros(len(rows)))
-            if self.exchanges:
-                yield from self._improve()
+        for phase in range(1, len(self.groups)):
+            yield from self._from_proposals(phase)
         if self.exchanges:
             base = self.best[self._enough()][0]
             self._enter(base.phase)  # what it is grown into depends on the start no more than it does
             yield from self._ask(*self._grown_on(base))
         return self._table()
+
+    def begin_as(self, sibling: "Search") -> bool:
+        """Takes over what a search from another start has begun, where the beginning of this one is the same."""
+        ours, theirs = (s.groups[:1] and s.groups[0] for s in (self, sibling))
+        same = ours == theirs and np.array_equal(self.considered, sibling.considered)
+        if not same or not all(name in self.steady for name, _ in ours):
+            return False
+        self.ranks, self.moves.rings = sibling.ranks[:1], sibling.moves.rings
+        if ours:
+            self.consensus = sibling.consensus
+        self.known, self.expanded = dict(sibling.known), set(sibling.expanded)
+        self.best = {size: list(ranked) for size, ranked in sibling.best.items()}
+        return True
+
+    def _from_proposals(self, phase: int) -> Generator[Question, Answer, None]:
+        orders = self.groups[phase]
+        self._rank_edges(phase, orders)
+        self._enter(phase)
+        rows, origins = self._proposed(orders)
+        yield from self._ask(rows, origins, np.zeros(len(rows)))
+        if self.exchanges:
+            yield from self._improve()
 
     def _improve(self) -> Generator[Question, Answer, None]:
         for _ in range(ROUNDS):
@@ -132,8 +167,7 @@ class Search:
         """From here on parts are of this phase: at first only edges may come in that no start decides."""
         self.phase = phase
         self.moves.enter(
-            self.ranks[phase],
-            np.arange(len(self.considered)) < (self.num_steady if phase == 0 else len(self.considered)),
+            self.ranks[phase], np.arange(len(self.considered)) < (len(self.considered) if phase else self.num_steady)
         )
 
     def _proposed(self, orders: Sequence[tuple[str, list[int]]]) -> tuple[np.ndarray, list[str]]:
@@ -162,7 +196,7 @@ class Search:
             return
         numbers = list(fresh.values())
         rows, guesses, origins = rows[numbers], guesses[numbers], [origins[i] for i in numbers]
-        answer = yield Question(self._over_pairs(rows), self._over_pairs(rows[:0]))
+        answer = yield Question(rows, rows[:0], self.considered, len(self.explanation.pairs))
         alone = answer.alone[:, self.asked.label]
         keeps = answer.alone.argmax(1) == self.asked.label
         scores = np.minimum(1.0, alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - guesses
@@ -171,7 +205,7 @@ class Search:
         self.known |= zip(fresh, parts, strict=True)
         contenders = self._contenders(parts)
         chosen = np.array([part.row for part in contenders])
-        answer = yield Question(self._over_pairs(chosen[:0]), self._over_pairs(chosen))
+        answer = yield Question(chosen[:0], chosen, self.considered, len(self.explanation.pairs))
         self._judge(contenders, chosen, answer.without[:, self.asked.label])
 
     def _judge(self, parts: Sequence[Part], rows: np.ndarray, without: np.ndarray) -> None:
@@ -199,11 +233,6 @@ class Search:
             by_size.setdefault(part.size, []).append(part)
         each = max(1, affordable // len(by_size))
         return [part for sized in by_size.values() for part in sized[:each]]
-
-    def _over_pairs(self, rows: np.ndarray) -> np.ndarray:
-        wide = np.zeros((len(rows), len(self.explanation.pairs)), dtype=bool)
-        wide[:, self.considered] = rows
-        return wide
 
     # Moves
 

@@ -89,8 +89,9 @@ class _Learner:
             self.fill_names = self.seeds[c.node_instance], c.node_ids  # (n,) each
             self.feature_adam = Adam(self.feature_logits, self.config.learning_rate)
         # both sides of the mask in one pass: twice as wide, and hardly slower on small neighbourhoods
-        self.necessity = 0.0 if objective.distribution else self.config.necessity
-        self.both = objective.repeated(2) if self.necessity and not self.learns_features else None
+        self.necessity: Tensor | float = self.config.necessity if objective.necessity is None else objective.necessity
+        self.two_sided = not objective.distribution and bool(torch.as_tensor(self.necessity).any())
+        self.both = objective.repeated(2) if self.two_sided and not self.learns_features else None
         self.edge_adam = Adam(self.edge_logits, self.config.learning_rate)
         self.differ = objective.differing_ends()
         self.moving = torch.ones(len(objective.goal), dtype=torch.bool, device=c.x.device)  # (P,): not settled yet
@@ -159,7 +160,7 @@ class _Learner:
         )
         loss, in_logits = self._sufficiency(output)
         gradient, gate_gradient = backward(in_logits)
-        if not self.necessity:
+        if not self.two_sided:
             return {"prediction": loss}, gradient, gate_gradient
         output, backward = self.objective.logits_and_vjp(1 - edge, masked=True)
         lost, in_logits = self._necessity(output)
@@ -178,7 +179,8 @@ class _Learner:
         q = (self.goal * share).sum(-1, keepdim=True).clamp(max=1 - 1e-6)  # (P, 1)
         gradient = share * (self.goal - q) / (1 - q) / self.config.temperature
         weight = self.necessity
-        return -weight * (1 - q).log().squeeze(-1), weight * gradient
+        on_rows = weight.unsqueeze(-1) if isinstance(weight, Tensor) else weight
+        return -weight * (1 - q).log().squeeze(-1), on_rows * gradient
 
     def _look(self, before: Tensor) -> None:
         """The only point where the host waits for the device: are the numbers finite, and which masks have settled?"""
