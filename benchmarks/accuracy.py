@@ -15,6 +15,7 @@ import torch
 
 import explainer_core as xc
 from benchmarks import figures, rivals
+from benchmarks.data import graphs_of_class, many_graphs, motif_edges, motif_nodes, node_of, one_graph
 from benchmarks.networks import trained, untrained
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.datasets.synthetic import INFORMATIVE_FEATURE
@@ -77,7 +78,7 @@ class Setting:
     def of(cls, dataset: str, graph: xc.Graph, model: GNN) -> "Setting":
         with torch.no_grad():
             right = model(graph.x, graph.edge_index).argmax(1) == graph.labels
-        nodes = ((graph.node_motif >= 0) & right).nonzero().flatten().tolist()
+        nodes = [node for node in motif_nodes(graph) if right[node]]
         return cls(dataset, graph, model, [xc.Node(node) for node in nodes])
 
     @property
@@ -112,7 +113,7 @@ def _anew(report, dataset: str) -> None:
     """Mean and standard deviation over the reported seeds."""
     collected = defaultdict(list)
     for seed in REPORTED_SEEDS:
-        setting = Setting.of(dataset, xc.load_dataset(dataset, seed=seed), trained(dataset, seed))
+        setting = Setting.of(dataset, one_graph(dataset, seed=seed), trained(dataset, seed))
         for name, value in _values(setting, setting.some(setting.planted.targets)).items():
             collected[name].append(value)
     where = f"{dataset}, seeds {REPORTED_SEEDS[0]} to {REPORTED_SEEDS[-1]}"
@@ -175,7 +176,7 @@ def _predicted_on_parts(setting: Setting, found: Sequence[xc.Explanation]) -> di
 
 
 def _motif(graph: xc.Graph, explanation: xc.Explanation) -> Subgraph:
-    ends = graph.edge_index[:, graph.motif_edges(explanation.target.node)].t().tolist()
+    ends = graph.edge_index[:, graph.motif_edges(node_of(explanation))].t().tolist()
     return Subgraph.of({tuple(sorted(pair)) for pair in ends})
 
 
@@ -183,7 +184,7 @@ def _motif(graph: xc.Graph, explanation: xc.Explanation) -> Subgraph:
 
 
 def _shipped(report, dataset: str, quick: bool) -> None:
-    setting = Setting.of(dataset, xc.load_dataset(dataset), xc.load_pretrained(dataset))
+    setting = Setting.of(dataset, one_graph(dataset), xc.load_pretrained(dataset))
     where, planted = f"{dataset}, shipped", setting.planted
     some = setting.some(5 if quick else planted.sample)
     values = {}
@@ -213,16 +214,12 @@ def _stability(setting: Setting, targets: Sequence[xc.Node]) -> float:
 def _mutagenicity(report) -> None:
     """Mutagens with a nitro or amino group that the network gets right. No goal: it may well rest on something else."""
     try:
-        molecules = xc.load_dataset("mutagenicity")
+        molecules = many_graphs("mutagenicity")
     except DataUnavailable as error:
         print(f"Mutagenicity is left out: {error}")
         return
     model, mutagen = xc.load_pretrained("mutagenicity"), 0
-    wanted = [
-        i
-        for i in (molecules.labels == mutagen).nonzero().flatten().tolist()
-        if bool((molecules[i].edge_motif >= 0).any())
-    ]
+    wanted = [i for i in graphs_of_class(molecules, mutagen) if motif_edges(molecules[i])]
     targets = [xc.WholeGraph(i) for i in wanted[::4]]
     for name in ON_MOLECULES:
         method, config = METHODS[name]
@@ -233,4 +230,4 @@ def _mutagenicity(report) -> None:
 
 
 if __name__ == "__main__":
-    figures.run(measure, __doc__.splitlines()[0])
+    figures.run(measure, __doc__)

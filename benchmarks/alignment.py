@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from itertools import permutations
+from typing import TypeVar
 
 import networkx as nx
 import numpy as np
@@ -17,6 +18,7 @@ from explainer_core.prototypes.joining import join_explanations
 
 SCIPY = (("scipy's faq", "faq", 1), ("scipy's faq, best of 10", "faq", 10), ("scipy's 2opt", "2opt", 1))
 MEMBERS = 11  # of a planted prototype: a reference and ten others, as by default
+Found = TypeVar("Found")
 
 
 def measure_alignment(report: Report, quick: bool) -> None:
@@ -52,7 +54,7 @@ def _peers(report: Report, count: int) -> None:
     motif = tuple(nx.gnm_random_graph(12, 16, seed=1).edges)
     reference, *pieces = (_noisy_piece(motif, 12, rng) for _ in range(count + 1))
     found, seconds = timed(lambda: [one.node_of for one in align(pieces, reference, anchors=1)])
-    answers = {"ours": (found, seconds)}
+    answers: dict[str, tuple[list, float]] = {"ours": (found, seconds)}
     for name, method, starts in SCIPY:
         answers[name] = timed(lambda m=method, n=starts: [_scipy(piece, reference, m, n) for piece in pieces])
     answers["random"] = timed(lambda: [random_pairing(piece, reference, 1, rng) for piece in pieces])
@@ -154,6 +156,6 @@ def is_motif(edges, motif, roles: set[int]) -> bool:
     return any(match.get(0) in roles for match in matcher.isomorphisms_iter())
 
 
-def timed(call: Callable, clock: Callable[[], float] = time.perf_counter) -> tuple[object, float]:
+def timed(call: Callable[[], Found], clock: Callable[[], float] = time.perf_counter) -> tuple[Found, float]:
     started = clock()
     return call(), clock() - started

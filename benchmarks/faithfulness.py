@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-import torch
 from tqdm import tqdm
 
 import explainer_core as xc
@@ -21,6 +20,7 @@ from benchmarks.truth import measure_truth
 from benchmarks.word_features import measure_words
 from explainer_core.explanation import metrics
 from explainer_core.explanation.verdict import DEFAULT
+from explainer_core.models import GNN
 from explainer_core.zoo.pretrained import find_card, load_weights
 from explainer_core.zoo.tasks import LinkTask, make_task
 
@@ -102,14 +102,19 @@ def setting_of(plan: Plan, count: int) -> Setting:
 
 def _targets(data: xc.Graph | xc.GraphSet, card: xc.Card) -> list:
     if xc.DATASETS[card.dataset].models_of:  # another set's network has seen none of it, or nobody knows which
-        return [xc.WholeGraph(i) for i in range(len(data))]
+        return _everyone(data)
     task = make_task(data, card.task, card.seed, CPU)
     if isinstance(task, LinkTask):
         return [xc.Link(*pair) for pair in task.pairs("test").t().tolist()]
     kind = xc.WholeGraph if card.task == "graph" else xc.Node
     test = task.split["test"].tolist()
-    everyone = range(len(data) if card.task == "graph" else data.num_nodes)
-    return [kind(i) for i in (test if len(test) >= FEW else everyone)]
+    return [kind(i) for i in test] if len(test) >= FEW else _everyone(data)
+
+
+def _everyone(data: xc.Graph | xc.GraphSet) -> list:
+    if isinstance(data, xc.GraphSet):
+        return [xc.WholeGraph(i) for i in range(len(data))]
+    return [xc.Node(i) for i in range(data.num_nodes)]
 
 
 def _drawn(targets: list, count: int) -> list:
@@ -117,7 +122,7 @@ def _drawn(targets: list, count: int) -> list:
     return [targets[i] for i in sorted(order.tolist())]
 
 
-def _attention_network(card: xc.Card, model) -> torch.nn.Module | None:
+def _attention_network(card: xc.Card, model) -> GNN | None:
     """The data set's GAT for the same task: the network itself, if it is one."""
     if model.spec.kind == "gat":
         return model
@@ -146,14 +151,14 @@ def _compare(report: figures.Report, setting: Setting, found: list[Row]) -> None
         )
     ours, others = found[0], found[1:]
     behind = {row.method: float(np.nanmean(ours.cut.total - row.exchanged.total)) for row in others}
-    nearest = min(behind, key=behind.get)
+    nearest = min(behind, key=behind.__getitem__)
     ahead = 0.0 if abs(behind[nearest]) < EQUAL else behind[nearest]
     report.add(f"{setting.name}: sum ahead of the best other, exchanged ({nearest})", ahead, "", 0.0)
     as_cut = min(float(np.nanmean(ours.cut.total - row.cut.total)) for row in others)
     report.add(f"{setting.name}: sum ahead of the best other as cut", as_cut)
     above = {row.method: float(np.nanmax(row.exchanged.edges - setting.sizes)) for row in others}
     above[VERIFIED] = float(np.nanmax(ours.cut.edges - setting.sizes))
-    largest = max(above, key=above.get)
+    largest = max(above, key=above.__getitem__)
     report.add(f"{setting.name}: edges above K_M, at most ({largest})", above[largest], "", 0, "lower")
 
 
@@ -180,7 +185,9 @@ def _measure_auto(report: figures.Report, setting: Setting, molecules: bool) -> 
         f"{setting.name}: K_M auto, time of one explanation", 1e3 * (time.perf_counter() - began) / len(found), "ms"
     )
     judged = metrics.faithfulness(setting.model, setting.data, found)
-    default = np.array([explanation.verdict.level == DEFAULT for explanation in found])
+    default = np.array(
+        [explanation.verdict is not None and explanation.verdict.level == DEFAULT for explanation in found]
+    )
     keeps = np.array([f.keeps_class for f in judged])
     report.add(f"{setting.name}: K_M auto, targets of a default class", default.mean())
     report.add(
@@ -189,7 +196,7 @@ def _measure_auto(report: figures.Report, setting: Setting, molecules: bool) -> 
         "",
         0.97,
     )
-    share = np.mean([len(e.subgraph().edges) / len(e.undirected()[0]) for e in found])
+    share = float(np.mean([len(e.subgraph().edges) / len(e.undirected()[0]) for e in found]))
     goal = (0.40, "lower") if molecules else (None, "lower")
     report.add(f"{setting.name}: K_M auto, share of the graph that is shown", share, "", *goal)
     return found
@@ -212,4 +219,4 @@ def _measure_starts(report: figures.Report, setting: Setting, first: list[xc.Exp
 
 
 if __name__ == "__main__":
-    figures.run(measure, __doc__.splitlines()[0])
+    figures.run(measure, __doc__)

@@ -51,8 +51,8 @@ class Report:
     ) -> None:
         figure = Figure(name, float(value), unit, goal, better, spread)
         self.figures.append(figure)
-        name, value, unit, goal, verdict = figure.row()
-        print(f"{name:<72}{value:>16} {unit:<12}{goal:<10}{verdict}", flush=True)
+        row = figure.row()
+        print("{:<72}{:>16} {:<12}{:<10}{}".format(*row), flush=True)
 
     def note(self, values: dict[str, float]) -> None:
         """Figures without a goal that the benchmark prints itself, in a table of its own."""
@@ -76,9 +76,9 @@ def machine() -> dict:
 DEVICES = ("cpu", "cuda", "mps")
 
 
-def run(measure, description: str, *, on_devices: bool = False) -> None:
+def run(measure, description: str | None, *, on_devices: bool = False) -> None:
     """The command line every benchmark has; with `on_devices` one may choose where to measure, and is told which."""
-    parser = argparse.ArgumentParser(description=description)
+    parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a small version, in under a minute")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures here")
     if on_devices:

@@ -121,7 +121,7 @@ class Visitor:
         )
 
 
-def waited(act: Callable[[], None], until: Callable[[], None]) -> float:
+def waited(act: Callable[[], None], until: Callable[[], object]) -> float:
     began = time.perf_counter()
     act()
     until()

@@ -17,6 +17,7 @@ import torch
 import explainer_core as xc
 from benchmarks import figures
 from benchmarks.alignment import is_motif, measure_alignment, timed
+from benchmarks.data import one_graph
 from benchmarks.networks import trained, untrained
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.datasets.synthetic import CYCLE_EDGES, GRID_EDGES, HOUSE_EDGES, HOUSE_ROLES, INFORMATIVE_FEATURE
@@ -111,7 +112,7 @@ def _shipped(report, dataset: str) -> None:
 
 def _classes(report, dataset: str) -> None:
     """On how many seeds the prototype of each class is the motif, with the class's own role at the target."""
-    motif, settings = MOTIFS[dataset], [(xc.load_dataset(dataset, seed=seed), trained(dataset, seed)) for seed in SEEDS]
+    motif, settings = MOTIFS[dataset], [(one_graph(dataset, seed), trained(dataset, seed)) for seed in SEEDS]
     for label, roles in motif.roles.items():
         found = [
             xc.prototype(model, graph, label, instances=INSTANCES, config=_config(dataset)) for graph, model in settings
@@ -206,6 +207,8 @@ def _mutagens(report, molecules: xc.GraphSet) -> None:
 
 def _has_group(prototype: xc.Prototype, names: list[str], leaf: str) -> bool:
     """Whether a nitrogen role is joined to two roles of this atom by edges that half of the members have."""
+    if prototype.features is None:
+        return False
     atom = [names[i] for i in prototype.features.argmax(1)]
     net = nx.Graph(list(prototype.edges))
     return any(atom[n] == "N" and sum(atom[o] == leaf for o in net[n]) >= 2 for n in net)
@@ -240,4 +243,4 @@ def _shared(net: nx.Graph, one: int, other: int) -> int:
 
 
 if __name__ == "__main__":
-    figures.run(measure, __doc__.splitlines()[0])
+    figures.run(measure, __doc__)

@@ -6,6 +6,7 @@ edge, so that PyG's mask multiplies the messages of neighbours and nothing else.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,12 +17,15 @@ from torch_geometric.utils import k_hop_subgraph, softmax
 from tqdm import tqdm
 
 from explainer_core import Explanation, Graph, GraphSet
+from explainer_core.checks import index_of
 from explainer_core.models import GNN
 from explainer_core.targets import Node, Target, WholeGraph
 
 
 class PygConv(MessagePassing):
     """What the layers share: messages are made first, one row an edge, and then sent, masked and summed by PyG."""
+
+    layer: Any  # one of the zoo's, each with parts of its own
 
     def __init__(self, layer: nn.Module):
         super().__init__(aggr="add")
@@ -100,6 +104,8 @@ class PygRelationalConv(PygConv):
     """R-GCN: the mean within each type of edge, all types in one pass, so that one mask fits."""
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_type: Tensor | None) -> Tensor:
+        if edge_type is None:
+            raise ValueError("an R-GCN layer needs the type of every edge (got none)")
         source, target = edge_index
         num_types = len(self.layer.weight)
         of_type = torch.einsum("nf,tfd->tnd", x, self.layer.weight)  # (types, N, D)
@@ -196,7 +202,7 @@ def explained_by_pyg(
 def _pyg_masks(explainer: Explainer, model: GNN, data, target: Target) -> tuple[np.ndarray, np.ndarray]:
     """The weight of every edge of the target's graph (E,), zero far from the target, and of every feature (F,)."""
     if isinstance(target, WholeGraph):
-        graph = data[target.index] if isinstance(data, GraphSet) else data
+        graph = data[index_of("graph", target.index, len(data))] if isinstance(data, GraphSet) else data
         near, kept, settings = torch.arange(graph.num_nodes), torch.arange(graph.num_edges), {}
         edge_index = graph.edge_index
     else:

@@ -85,9 +85,10 @@ def rows(setting: Setting, methods: Sequence[str] | None = None) -> list[Row]:
 
 def row(setting: Setting, method: str) -> Row:
     explanations, seconds = timed(setting, method)
-    there = [i for i, explanation in enumerate(explanations) if explanation is not None]
+    found = {i: explanation for i, explanation in enumerate(explanations) if explanation is not None}
+    there = list(found)
     own = method == VERIFIED  # shows the subgraph it found; the others are cut out of their ranking
-    cut = [explanations[i] if own else sized(explanations[i], setting.sizes[i]) for i in there]
+    cut = [explanation if own else sized(explanation, setting.sizes[i]) for i, explanation in found.items()]
     kept = [explanation.subgraph() for explanation in cut]
     some = [row for row, i in enumerate(there) if i in setting.exchanging]
     better = exchanged(setting.model, setting.data, [cut[row] for row in some])
@@ -144,6 +145,8 @@ def _occlusion(setting: Setting) -> list:
 
 def _attention(setting: Setting) -> list:
     """What the data set's GAT looked at, on the edges of the network that is explained: it may be deeper or less deep."""
+    if setting.gat is None:
+        raise ValueError(f"attention needs a GAT (got none for {setting.name})")
     paid = xc.explain_many(setting.gat, setting.data, setting.targets, xc.ExplainConfig(), "attention")
     return [_on_edges_of(frame, other) for frame, other in zip(setting.frames, paid, strict=True)]
 

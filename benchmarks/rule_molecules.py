@@ -15,6 +15,7 @@ from rdkit import Chem, rdBase
 from torch import Tensor
 
 import explainer_core as xc
+from benchmarks.data import many_graphs
 from explainer_core.graph.rules import NO_MOTIF
 
 CLASSES = ("absent", "present")
@@ -70,10 +71,10 @@ def mol_of(graph: xc.Graph) -> Chem.Mol:
 
     The data draw nitro groups and N-oxides without charges: a nitrogen with four bonds is N+, an oxygen with one is O-.
     """
-    mol = Chem.RWMol()
-    for symbol in graph.node_names:
+    mol, kinds = Chem.RWMol(), [] if graph.edge_types is None else graph.edge_types.tolist()
+    for symbol in graph.node_names or ():
         mol.AddAtom(Chem.Atom(symbol))
-    for (a, b), kind in zip(graph.edge_index.t().tolist(), graph.edge_types.tolist(), strict=True):
+    for (a, b), kind in zip(graph.edge_index.t().tolist(), kinds, strict=True):
         if a < b:
             mol.AddBond(a, b, BOND_TYPES[kind])
     for atom in mol.GetAtoms():
@@ -124,7 +125,7 @@ def _query(smarts: str) -> Chem.Mol:
 @cache
 def _mutagenicity() -> tuple[xc.GraphSet, dict[int, Chem.Mol], int]:
     """The data, its molecules by number as far as RDKit believes in them, and how many it does not."""
-    molecules, mols = xc.load_dataset("mutagenicity"), {}
+    molecules, mols = many_graphs("mutagenicity"), {}
     for i, graph in enumerate(molecules):
         try:
             mols[i] = mol_of(graph)

@@ -14,6 +14,7 @@ import torch
 
 import explainer_core as xc
 from benchmarks import figures
+from benchmarks.data import many_graphs, motif_nodes, one_graph
 from benchmarks.pyg_peer import explain_node, explain_node_locally, pyg_explainer
 from explainer_core.computation.batches import computation_of
 from explainer_core.datasets.download import DataUnavailable
@@ -34,7 +35,7 @@ def measure(report: figures.Report, quick: bool, device: torch.device = CPU) -> 
     for name in SHIPPED:
         _shipped(report, name, quick, device)
     for name in ("ba_shapes", "tree_cycles"):
-        graph = xc.load_dataset(name)
+        graph = one_graph(name)
         model = three_layers(graph).to(device)
         _one(report, name, graph, model, repeats=2 if quick else 7)
         _many(report, name, graph, model, quick)
@@ -46,9 +47,9 @@ def measure(report: figures.Report, quick: bool, device: torch.device = CPU) -> 
 
 def _shipped(report, name: str, quick: bool, device: torch.device) -> None:
     """The networks that ship, with default settings: what a user waits for."""
-    graph, model = xc.load_dataset(name), xc.load_pretrained(name, "gcn", device=str(device))
+    graph, model = one_graph(name), xc.load_pretrained(name, "gcn", device=str(device))
     peer, (x, edges) = pyg_explainer(model, STEPS), _beside(model, graph)
-    nodes = (graph.node_motif >= 0).nonzero().flatten().tolist()
+    nodes = motif_nodes(graph)
     targets = [xc.Node(nodes[i]) for i in torch.linspace(0, len(nodes) - 1, 10 if quick else MANY).int().tolist()]
     repeats = 1 if quick else 3
     where, times = f"{name}, shipped, {model.num_layers} layers", {"PyG": [], **{method: [] for method in GOALS}}
@@ -99,7 +100,7 @@ def _one(report, name: str, graph: xc.Graph, model: GNN, repeats: int) -> None:
 
 def _many(report, name: str, graph: xc.Graph, model: GNN, quick: bool) -> None:
     config = xc.ExplainConfig(steps=STEPS)
-    targets = [xc.Node(node) for node in (graph.node_motif >= 0).nonzero().flatten().tolist()]
+    targets = [xc.Node(node) for node in motif_nodes(graph)]
     targets = targets[:40] if quick else targets
     peer, (x, edges) = pyg_explainer(model, STEPS), _beside(model, graph)
     nodes = [target.node for target in targets[:: max(1, len(targets) // (2 if quick else 7))]]
@@ -111,7 +112,7 @@ def _many(report, name: str, graph: xc.Graph, model: GNN, quick: bool) -> None:
 
 def _difference(report, name: str, graph: xc.Graph, model: GNN, count: int) -> None:
     """The same masks optimised on the device and on the cpu: sums in another order, and nothing else."""
-    targets = [xc.Node(node) for node in (graph.node_motif >= 0).nonzero().flatten().tolist()][:count]
+    targets = [xc.Node(node) for node in motif_nodes(graph)][:count]
     config = xc.ExplainConfig(steps=STEPS, features="joint")
     here, there = (
         xc.explain_many(copy.deepcopy(model).to(where), graph, targets, config, MASK) for where in (_device(model), CPU)
@@ -122,7 +123,7 @@ def _difference(report, name: str, graph: xc.Graph, model: GNN, count: int) -> N
 
 def _molecules(report, quick: bool, device: torch.device) -> None:
     try:
-        molecules = xc.load_dataset("mutagenicity")
+        molecules = many_graphs("mutagenicity")
     except DataUnavailable as error:
         print(f"Mutagenicity is left out: {error}")
         return
@@ -184,4 +185,4 @@ def _ratio(slow: list[float], fast: list[float]) -> float:
 
 
 if __name__ == "__main__":
-    figures.run(measure, __doc__.splitlines()[0], on_devices=True)
+    figures.run(measure, __doc__, on_devices=True)

@@ -9,6 +9,7 @@ import torch
 from tqdm import tqdm
 
 import explainer_core as xc
+from benchmarks.data import graphs_of_class, many_graphs, motif_edges
 from benchmarks.figures import Report
 from benchmarks.networks import CPU, RULE_KINDS, trained_on_rule
 from benchmarks.rivals import METHODS, VERIFIED, Setting, timed
@@ -36,14 +37,15 @@ def measure_truth(report: Report, quick: bool) -> None:
         networks = {kind: trained_on_rule(rule, molecules, kind) for kind in RULE_KINDS}
         for kind, (model, task) in networks.items():
             name = f"{rule.name} {kind}"
-            present = [i for i in task.split["test"].tolist() if molecules.labels[i] == CLASSES.index("present")]
+            holding = set(graphs_of_class(molecules, CLASSES.index("present")))
+            present = [i for i in task.split["test"].tolist() if i in holding]
             _measure_network(report, name, model, networks["gat"][0], task, present, TARGETS)
 
 
 def _measure_motifs(report: Report, quick: bool) -> None:
     if "ba_2motifs" not in xc.DATASETS:
         return
-    card, graphs = find_card("ba_2motifs"), xc.load_dataset("ba_2motifs")
+    card, graphs = find_card("ba_2motifs"), many_graphs("ba_2motifs")
     model, task = load_weights(card, device=CPU), GraphTask(graphs, card.seed, CPU)
     gats = [c for c in xc.list_cards("ba_2motifs") if c.architecture["kind"] == "gat"]
     gat = load_weights(gats[0], device=CPU) if gats else None
@@ -55,14 +57,14 @@ def _measure_motifs(report: Report, quick: bool) -> None:
 def _measure_network(report: Report, name: str, model, gat, task: GraphTask, wanted: list[int], count: int) -> None:
     """Edge AUC of every method over the wanted graphs that are predicted right and rest on their truth."""
     report.add(f"{name}: test accuracy", accuracy(*task.logits(model, "test")))
-    right = task.logits_of(model, torch.tensor(wanted)).argmax(-1) == task.graphs.labels[wanted]
-    chosen = [i for i, is_right in zip(wanted, right.tolist(), strict=True) if is_right][:count]
+    predicted = task.logits_of(model, torch.tensor(wanted)).argmax(-1).tolist()
+    chosen = [i for i, label in zip(wanted, predicted, strict=True) if task.graphs[i].label == label][:count]
     setting = Setting(name, task.graphs, model, gat, [xc.WholeGraph(i) for i in chosen], [0] * len(chosen))
     truths = [_truth(task.graphs[i]) for i in chosen]
     judged = metrics.faithfulness(model, task.graphs, setting.frames, truths)
     resting = [i for i, f in enumerate(judged) if f.keeps_class and f.without < 0.5]  # of two classes
-    report.add(f"{name}: truth alone keeps the class", np.mean([f.keeps_class for f in judged]))
-    report.add(f"{name}: class is lost without the truth", np.mean([f.without < 0.5 for f in judged]))
+    report.add(f"{name}: truth alone keeps the class", float(np.mean([f.keeps_class for f in judged])))
+    report.add(f"{name}: class is lost without the truth", float(np.mean([f.without < 0.5 for f in judged])))
     report.add(f"{name}: predictions that rest on the truth, of {len(chosen)}", len(resting))
     if resting:
         sizes = [min(LARGEST, len(truth.edges)) for truth in truths]
@@ -74,17 +76,17 @@ def _add_areas(report: Report, setting: Setting) -> None:
     for method in tqdm(METHODS, desc=setting.name, leave=False):
         if method != "attention" or setting.gat is not None:
             with torch.enable_grad():
-                found, _ = timed(setting, method)
+                found = [explanation for explanation in timed(setting, method)[0] if explanation is not None]
             areas[method] = metrics.edge_auc(setting.data, found, protocol="per_instance")
     ours = areas.pop(VERIFIED)
     report.add(f"{setting.name}: {VERIFIED}, edge AUC per instance", ours, "", GOAL)
     report.note({f"{setting.name}: {method}, edge AUC per instance": area for method, area in areas.items()})
     print("  others: " + ", ".join(f"{method} {area:.3f}" for method, area in areas.items()))
-    best = max(areas, key=areas.get)
+    best = max(areas, key=areas.__getitem__)
     report.add(f"{setting.name}: edge AUC ahead of the best other ({best})", ours - areas[best], "", 0.0)
 
 
 def _truth(graph: xc.Graph) -> xc.Subgraph:
-    ends = graph.edge_index[:, graph.edge_motif >= 0].t().tolist()
+    ends = graph.edge_index[:, motif_edges(graph)].t().tolist()
     pairs = tuple(sorted({tuple(sorted(pair)) for pair in ends}))
     return xc.Subgraph(tuple(sorted({node for pair in pairs for node in pair})), pairs, 0.0, 0)

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from benchmarks.data import node_of
 from benchmarks.figures import Report
 from benchmarks.rivals import VERIFIED, Row, Setting, sized
 from explainer_core.explanation import metrics
@@ -16,14 +17,16 @@ def measure_words(report: Report, setting: Setting, found: list[Row]) -> None:
     lost = {row.method: _lost(setting, row) for row in found if _looks_at_features(row)}
     for where in (EVERYWHERE, ON_PART):
         for method, values in lost.items():
-            report.note({f"{setting.name}: {method}, lost without {SHOWN} features {where}": np.nanmean(values[where])})
+            report.note(
+                {f"{setting.name}: {method}, lost without {SHOWN} features {where}": float(np.nanmean(values[where]))}
+            )
             print(f"{method:<24}lost without its {SHOWN} features {where:<26}{np.nanmean(values[where]):>8.3f}")
         ahead = {
             method: float(np.nanmean(lost[VERIFIED][where] - values[where]))
             for method, values in lost.items()
             if method != VERIFIED
         }
-        nearest = min(ahead, key=ahead.get)
+        nearest = min(ahead, key=ahead.__getitem__)
         name = f"{setting.name}: {SHOWN} features {where}, ahead of the best other ({nearest})"
         report.add(name, ahead[nearest], "", 0.0)
 
@@ -44,7 +47,7 @@ def _lost(setting: Setting, row: Row) -> dict[str, np.ndarray]:
         words = list(explanation.top_features(SHOWN))
         hidden[:, words] = graph.feature_mean[words]
         kept = explanation if row.method == VERIFIED else sized(explanation, setting.sizes[i])
-        label, node = metrics.explained_class(explanation), explanation.target.node
+        label, node = metrics.explained_class(explanation), node_of(explanation)
         for where, weight in ((EVERYWHERE, None), (ON_PART, _edge_weight(graph, kept))):
             with_words, without = (
                 float(model(x, graph.edge_index, weight)[node].double().softmax(-1)[label]) for x in (graph.x, hidden)

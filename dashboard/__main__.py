@@ -7,7 +7,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 SERVER = Path(__file__).with_name("server.py")
-LIBRARIES = ("streamlit", "plotly", "pandas", "rdkit", "cachetools", "pyvis")  # what the extra [dashboard] installs
+LIBRARIES = (
+    "streamlit",
+    "plotly",
+    "pandas",
+    "rdkit",
+    "cachetools",
+    "pyvis",
+    "psutil",
+)  # what the extra [dashboard] installs
 RUN = "start the dashboard and print its address"
 
 

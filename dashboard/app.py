@@ -23,5 +23,7 @@ page = st.navigation(
 )
 # The first visitor waits some seconds for the libraries; an empty page would look broken.
 with st.spinner("Starting: the libraries are being loaded, once"):
-    importlib.import_module("dashboard.services")
+    services = importlib.import_module("dashboard.services")
+    state = importlib.import_module("dashboard.state")
+services.connect(state.visitor, state.pulse)
 page.run()

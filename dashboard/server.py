@@ -7,11 +7,15 @@ from contextlib import asynccontextmanager
 
 import streamlit as st
 
+from dashboard import jobs
+
 
 @asynccontextmanager
 async def warm(_: st.App) -> AsyncIterator[None]:
+    jobs.start_workers()
     threading.Thread(target=warm_up, name="warm up", daemon=True).start()
     yield
+    jobs.stop_workers()
 
 
 def warm_up() -> None:

@@ -1,4 +1,4 @@
-"""What is believed of values from files, JSON and query parameters: one rule each, and one sentence where it is broken."""
+"""What is believed of values from callers, files, JSON and query parameters: one rule each, and one sentence where it is broken."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -14,9 +14,19 @@ KINDS = {float: "a number", int: "an int", bool: "a bool"}
 class InvalidValue(ValueError):
     """A rule, and the value that breaks it; whoever shows it may quote the value in their own way."""
 
-    def __init__(self, rule: str, value: object):
-        super().__init__(f"{rule} (got {value!r})")
+    def __init__(self, rule: str, value: object, way_out: str = ""):
+        super().__init__(f"{rule} (got {value!r}){'; ' if way_out else ''}{way_out}")
         self.rule, self.value = rule, value
+
+
+class TypeAndShape:
+    """What an array or a tensor is, where its numbers would tell nothing."""
+
+    def __init__(self, array: Any):
+        self.dtype, self.shape = array.dtype, tuple(array.shape)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype} {self.shape}"
 
 
 def one_of(name: str, value: object, options: Collection[str]) -> str:
@@ -99,12 +109,26 @@ def number(name: str, value: object, low: float) -> float:
     return float(value)
 
 
+def all_between(rule: str, values: Any, low: int, high: int | None = None, way_out: str = "") -> None:
+    """Every number of an array or a tensor; of those outside, the smallest or else the largest is named."""
+    if not len(values):
+        return
+    least, most = int(values.min()), int(values.max())
+    if least < low or (high is not None and most > high):
+        raise InvalidValue(rule, least if least < low else most, way_out)
+
+
+def one_for_each(name: str, values: Sequence, size: int, what: str, thing: str) -> None:
+    if len(values) != size:
+        raise InvalidValue(f"{name} must have one {what} for each {thing}, {size}", len(values))
+
+
 def array(name: str, value: object, kind: type, ndim: int) -> np.ndarray:
     """Finite numbers, whole and not negative where numbers of nodes and edges are meant; or true and false."""
     found = np.array(value)
     letters, called = {bool: ("b", "true or false"), np.int64: ("iu", "numbers"), float: ("iuf", "numbers")}[kind]
     if found.ndim != ndim or (found.size and found.dtype.kind not in letters):
-        raise ValueError(f"{name} must be {called} in {ndim} dimensions (got {found.dtype} {found.shape})")
+        raise InvalidValue(f"{name} must be {called} in {ndim} dimensions", TypeAndShape(found))
     if kind is not bool and (not np.isfinite(found).all() or (kind is np.int64 and (found < 0).any())):
         raise ValueError(f"{name} must be finite, and numbers of nodes and edges not negative")
     return found.astype(kind)
@@ -113,7 +137,7 @@ def array(name: str, value: object, kind: type, ndim: int) -> np.ndarray:
 def finite_array(name: str, value: object, ndim: int) -> np.ndarray:
     found = np.array(value)
     if found.ndim != ndim or (found.size and found.dtype.kind not in "iuf") or not np.isfinite(found).all():
-        raise ValueError(f"{name} must be finite numbers in {ndim} dimensions (got {found.dtype} {found.shape})")
+        raise InvalidValue(f"{name} must be finite numbers in {ndim} dimensions", TypeAndShape(found))
     return found.astype(float)
 
 

@@ -49,7 +49,7 @@ class ExplainConfig:
     steps: int = knob(50, low=1, high=2000, help="How many steps the masks are learnt for at most")
     learning_rate: float = knob(0.15, low=1e-4, high=1.0, help="How far one step moves a mask")
     temperature: float = knob(
-        7.0, low=0.1, high=20.0, help="Divides the logits, so that a sure prediction still has a slope"
+        7.0, low=0.1, high=20.0, help="Divides the logits, so that a sure prediction still has a gradient"
     )
     start: float = knob(2.0, low=-5.0, high=5.0, help="The logit every edge starts from; above zero means kept")
     seeds: int = knob(1, low=1, high=50, help="How many runs from different starts are averaged")

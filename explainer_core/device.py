@@ -19,6 +19,17 @@ def pick_device() -> torch.device:
     return torch.device("cpu")
 
 
+def take_device(number: int) -> bool:
+    """Gives the process of that number among several its own CUDA device; False where there are fewer devices.
+
+    Without CUDA all processes share what the machine has.
+    """
+    devices = torch.cuda.device_count()
+    if devices and number < devices:
+        torch.cuda.set_device(number)
+    return number < devices or not devices
+
+
 def describe_device(device: torch.device) -> str:
     """The device in words a person knows, such as 'cuda (NVIDIA A100)' or 'cpu'."""
     if device.type == "cuda":

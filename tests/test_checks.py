@@ -84,3 +84,21 @@ def test_good_arrays_come_through():
         checks.shares("verdict", [1.1])
     with pytest.raises(ValueError, match="it must have two rows"):
         checks.all_hold({"one row": True, "two rows": False})
+
+
+def test_numbers_of_an_array_lie_between_two_ends():
+    checks.all_between("labels must be 0 to 3", np.array([0, 3]), 0, 3)
+    checks.all_between("labels must be 0 to 3", np.array([], int), 0, 3)
+    checks.all_between("motifs must be from -1", np.array([-1, 10**6]), -1)
+    for wrong in (4, -1):
+        sentence = f"labels must be 0 to 3 (got {wrong}); renumber them"
+        with pytest.raises(checks.InvalidValue, match=re.escape(sentence)):
+            checks.all_between("labels must be 0 to 3", np.array([0, wrong, 2]), 0, 3, "renumber them")
+
+
+def test_there_is_one_for_each_and_an_array_is_told_by_type_and_shape():
+    checks.one_for_each("names", ("a", "b"), 2, "name", "node")
+    with pytest.raises(checks.InvalidValue, match=re.escape("names must have one name for each node, 3 (got 2)")):
+        checks.one_for_each("names", ("a", "b"), 3, "name", "node")
+    with pytest.raises(checks.InvalidValue, match=re.escape("x must be numbers in 1 dimensions (got float64 (1, 2))")):
+        checks.array("x", [[1.0, 2.0]], float, 1)

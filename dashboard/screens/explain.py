@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
+from dashboard.schema import Trust
 from dashboard.view import explanation_text, model_text
 from dashboard.view.picture import Panel
 from dashboard.view.plain_text import sentence
@@ -33,6 +34,8 @@ def show() -> None:
     if card is not None:
         try:
             explain(info, card, complaints)
+        except services.RunRefused as refused:
+            st.error(sentence(refused))
         except FAILURES as error:
             logging.getLogger(__name__).exception("an explanation failed")
             st.error(sentence(error))
@@ -72,17 +75,18 @@ def explain(info: services.DatasetInfo, card: services.Card, complaints: list[st
     # the picture stands before all that follows is worked out
     show_size(size_slot, question, answer.explanation.size)
     the_rest()
-    show_remarks(below, answer)
-    others = answer.beside(choice.methods)
+    comparison = services.compare(answer, choice.methods)
+    trust, others = comparison.trust, comparison.others
+    show_remarks(below, answer, trust)
     panels = panels_beside(question.drawing, others)
     show_others(card, question, panels)
     verdict.show_class_beside(answer)
     explanations = [(each.method, each.explanation) for each in (answer.own, *others)]
-    show_features_and_trust(answer, explanations)
+    show_features_and_trust(answer, trust, explanations)
     with buttons, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
         share_button(choice)
-        export_button(choice, answer, partial(shown_now, title, answer, panels, explanations))
-    try_other_starts(answer, below)
+        export_button(choice, answer, partial(shown_now, title, answer, trust, panels, explanations))
+    try_other_starts(answer, trust, below)
 
 
 def choose(
@@ -123,9 +127,9 @@ def show_headline(known: services.Answer | None) -> DeltaGenerator:
         return st.markdown(":gray[:material/hourglass_empty:] Looking for the part that carries the prediction …")
 
 
-def show_remarks(slot: DeltaGenerator, answer: services.Answer) -> None:
+def show_remarks(slot: DeltaGenerator, answer: services.Answer, trust: Trust) -> None:
     with slot.container():
-        verdict.show_remarks(verdict.remarks(answer))
+        verdict.show_remarks(verdict.remarks(answer, trust))
 
 
 def show_the_rest(request: services.Request) -> None:
@@ -164,21 +168,25 @@ def set_replay(answer: services.Answer, slot: DeltaGenerator) -> None:
     )
 
 
-def show_features_and_trust(answer: services.Answer, explanations: verdict.Explanations) -> None:
+def show_features_and_trust(answer: services.Answer, trust: Trust, explanations: verdict.Explanations) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.subheader("Features the prediction rests on")
         verdict.show_features(answer.question, explanations)
     with right:
         st.subheader("How much is enough?")
-        verdict.show_sizes(answer)
+        verdict.show_sizes(answer, trust)
 
 
 def shown_now(
-    title: str, answer: services.Answer, panels: tuple[Panel, ...], explanations: verdict.Explanations
+    title: str,
+    answer: services.Answer,
+    trust: Trust,
+    panels: tuple[Panel, ...],
+    explanations: verdict.Explanations,
 ) -> Shown:
     """What the page shows by now, with what other starts say if they were tried."""
-    found = (verdict.headline(answer), *verdict.remarks(answer))
+    found = (verdict.headline(answer), *verdict.remarks(answer, trust))
     return Shown(
         title=title,
         sentences=tuple(explanation_text.sentences(answer.facts, [remark.text for remark in found])),
@@ -189,16 +197,19 @@ def shown_now(
     )
 
 
-def try_other_starts(answer: services.Answer, remarks: DeltaGenerator) -> None:
+def try_other_starts(answer: services.Answer, trust: Trust, remarks: DeltaGenerator) -> None:
     """Tries the other starts once the page stands, then says what they say; the page is not run again for it."""
     if answer.agreement is not None:
         return
     quiet = st.empty()
-    for done, total in services.try_starts(answer.request):
-        # a word to the page, so that any touch ends the run
-        quiet.caption(f"Trying other starts: {done} of {total} …")
+
+    def show_progress(progress: object) -> None:
+        if isinstance(progress, services.Started):
+            quiet.caption(f"Trying other starts: {progress.done} of {progress.total} …")
+
+    services.try_starts(answer, show_progress)
     quiet.empty()
-    show_remarks(remarks, answer)
+    show_remarks(remarks, answer, trust)
     if main_panel(answer).unstable:
         draw_why_again(answer)
 

@@ -1,10 +1,10 @@
 """The Prototypes page: one picture for a whole class, from the explanations of many of its members."""
 
 import logging
-import time
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
 from dashboard.view import explanation_text, model_text, svg
@@ -15,7 +15,6 @@ from dashboard.widgets.missing import card_or_reason
 
 PAGE = "prototypes"
 TALL = 420
-TICK = 0.5  # seconds between two pictures of a prototype that grows
 FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)
 
 
@@ -92,6 +91,7 @@ def grown(request: services.ClassRequest) -> services.Prototype | None:
     live = st.empty()
     found = services.found_prototype(request)
     if found is not None:
+        state.see_class(request)
         return found
     if state.is_stopped(request):
         with live.container():
@@ -102,19 +102,21 @@ def grown(request: services.ClassRequest) -> services.Prototype | None:
         bar = st.progress(0.0, text="Finding the members of the class")
         st.button("Stop this run", on_click=state.stop, args=(request,), icon=":material/stop:")
         picture = st.empty()
-    shown_at = time.monotonic()
 
-    def progress(done: int, total: int, so_far) -> None:
-        nonlocal shown_at
-        now = f"{done} of {total} members explained and aligned" if done < total else "Looking for what they share"
-        bar.progress(done / total, text=now)
-        if done < total and time.monotonic() - shown_at > TICK:
-            dark = st.context.theme.type == "dark"
-            picture.image(svg.svg(*services.prototype_picture(request, so_far()), dark=dark, title=False, height=360))
-            shown_at = time.monotonic()
+    def show_progress(progress: object) -> None:
+        if isinstance(progress, services.Waiting):
+            bar.progress(0.0, text=explanation_text.waiting(progress.ahead))
+        elif isinstance(progress, services.Growing):
+            done, total = progress.done, progress.total
+            now = f"{done} of {total} members explained and aligned" if done < total else "Looking for what they share"
+            bar.progress(done / total, text=now)
+            if progress.so_far is not None:
+                drawn = services.prototype_picture(request, progress.so_far)
+                picture.image(svg.svg(*drawn, dark=st.context.theme.type == "dark", title=False, height=360))
 
-    made = services.make_prototype(request, progress)
+    made = services.make_prototype(request, show_progress)
     live.empty()
+    state.see_class(request)
     return made
 
 
@@ -165,38 +167,51 @@ def show_members(request: services.ClassRequest, prototype: services.Prototype) 
 
 
 def show_all_classes(request: services.ClassRequest, names: tuple[str, ...]) -> None:
-    """The prototypes of all classes in a row, which grows class by class once the page stands."""
+    """The prototypes of all classes in a row, which grows class by class in this one run, once the page stands."""
     st.subheader("All classes")
-    cards = services.class_cards(request, names)
-    gallery_view("classes", cards, selected=request.label, on_click=partial(state.class_clicked, "classes"))
-    missing = [label for label in range(len(names)) if label not in {card.id for card in cards}]
-    row = ("all classes", services.with_label(request, 0))
+    row = st.empty()
+    known = show_row(row, request, names)
+    missing = [label for label in range(len(names)) if label not in known]
+    run = ("all classes", services.with_label(request, 0))
     if not missing:
         return
-    if state.is_stopped(row):
+    if state.is_stopped(run):
         st.button("Draw the other classes too", icon=":material/grid_view:", on_click=state.go_on)
         return
     stop = st.empty()
-    stop.button("Leave the others out", icon=":material/stop:", on_click=state.stop, args=(row,))
+    stop.button("Leave the others out", icon=":material/stop:", on_click=state.stop, args=(run,))
     for label in missing:
-        draw_class(services.with_label(request, label), names[label])
+        if make_class(services.with_label(request, label), names[label]):
+            show_row(row, request, names)
     stop.empty()
 
 
-def draw_class(request: services.ClassRequest, name: str) -> None:
+def show_row(row: DeltaGenerator, request: services.ClassRequest, names: tuple[str, ...]) -> set[int]:
+    """Draws the classes that are known by now, and gives their numbers."""
+    cards = services.class_cards(request, names)
+    key = f"classes {len(cards)}"  # a run may draw a view under a key once only
+    with row.container():
+        gallery_view(key, cards, selected=request.label, on_click=partial(state.class_clicked, key))
+    return {card.id for card in cards}
+
+
+def make_class(request: services.ClassRequest, name: str) -> bool:
     """One more for the row; a class without members the network gets right is told of, and left out."""
     bar = st.progress(0.0, text=for_markdown(f"“{name}”: finding its members"))
 
-    def progress(done: int, total: int, _) -> None:
-        bar.progress(done / total, text=for_markdown(f"“{name}”: {done} of {total} members explained"))
+    def show_progress(progress: object) -> None:
+        if isinstance(progress, services.Growing):
+            text = f"“{name}”: {progress.done} of {progress.total} members explained"
+            bar.progress(progress.done / progress.total, text=for_markdown(text))
 
     try:
-        services.make_prototype(request, progress)
+        services.make_prototype(request, show_progress)
     except ValueError as error:
         bar.empty()
         st.warning(sentence(error))
-        return
-    st.rerun()
+        return False
+    bar.empty()
+    return True
 
 
 show()

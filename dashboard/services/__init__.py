@@ -1,7 +1,19 @@
 """The only calls into explainer_core, and the only caches; plain data comes back, never a tensor."""
 
+from dashboard.cache import clear_caches
+from dashboard.jobs import RunRefused, Waiting, connect, start_workers, stop_workers
 from dashboard.schema import LINK_CLASSES, MAIN_METHOD, MASK_METHOD, Request, TargetFacts, is_mask
-from dashboard.services.answer import Answer, MethodAnswer, Question, ask, explain, known_answer
+from dashboard.services.answer import (
+    Answer,
+    Comparison,
+    MethodAnswer,
+    Question,
+    ask,
+    compare,
+    explain,
+    known_answer,
+    try_starts,
+)
 from dashboard.services.browse import (
     AMONG,
     PER_PAGE,
@@ -16,7 +28,6 @@ from dashboard.services.browse import (
     points,
     sizes,
 )
-from dashboard.services.cache import clear_caches
 from dashboard.services.catalogue import (
     Card,
     DatasetFacts,
@@ -32,7 +43,6 @@ from dashboard.services.catalogue import (
     is_here,
     molecule_facts,
 )
-from dashboard.services.explanations import STARTS, Step, try_starts
 from dashboard.services.export import as_csv, as_graphml, as_json, as_network, as_python
 from dashboard.services.methods import beside_main, described, methods_for
 from dashboard.services.pictures import COLOURS, Drawn, count_drawn, mask_on, weighed
@@ -44,7 +54,6 @@ from dashboard.services.predict import (
     problem_with,
 )
 from dashboard.services.prototypes import (
-    ClassRequest,
     beside_prototype,
     class_cards,
     found_prototype,
@@ -58,6 +67,7 @@ from dashboard.services.prototypes import (
     with_label,
 )
 from dashboard.services.warming import warm_up
+from dashboard.tasks import STARTS, ClassRequest, Growing, Started, Step
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
 from explainer_core.device import use_one_thread
@@ -77,6 +87,7 @@ __all__ = [
     "Answer",
     "Card",
     "ClassRequest",
+    "Comparison",
     "DataUnavailable",
     "DatasetFacts",
     "DatasetInfo",
@@ -84,13 +95,17 @@ __all__ = [
     "ExplainConfig",
     "Explanation",
     "GraphFilter",
+    "Growing",
     "MethodAnswer",
     "PretrainedError",
     "Prototype",
     "Question",
     "Request",
+    "RunRefused",
+    "Started",
     "Step",
     "TargetFacts",
+    "Waiting",
     "all_cards",
     "as_csv",
     "as_graphml",
@@ -104,7 +119,9 @@ __all__ = [
     "class_cards",
     "class_names",
     "clear_caches",
+    "compare",
     "compounds",
+    "connect",
     "count_drawn",
     "dataset_facts",
     "datasets",
@@ -136,6 +153,8 @@ __all__ = [
     "prototype_of_class",
     "prototype_picture",
     "sizes",
+    "start_workers",
+    "stop_workers",
     "titled",
     "try_starts",
     "warm_up",

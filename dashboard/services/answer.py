@@ -1,20 +1,19 @@
 """One question of the page and its one answer: everything that is shown of a prediction, each part asked for once.
 
-It comes in three steps, so that the page never waits for what it does not show yet. A Question is known in
-milliseconds; `explain` gives its Answer, with progress meanwhile; what takes longer is worked out by the Answer when the
-page comes to it, and kept.
+It comes in steps, so that the page never waits for what it does not show yet. A Question is known in milliseconds;
+`explain` gives its Answer, with progress meanwhile; `compare` what stands below it; `try_starts` whether other starts agree.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from dashboard.schema import Request, Scores, TargetFacts
 from dashboard.services import explanations
-from dashboard.services.explanations import Step, Timed
+from dashboard.services.explanations import Progress, ignore
 from dashboard.services.methods import methods_for
 from dashboard.services.pictures import Drawn, drawn
-from dashboard.services.predict import computation_graph, size_of, subject, target_facts
+from dashboard.services.predict import size_of, target_facts
+from dashboard.tasks.subjects import computation_graph, subject
 from explainer_core import Explanation
 from explainer_core.explanation.trust import Agreement, Trust
 
@@ -42,6 +41,14 @@ class MethodAnswer:
 
 
 @dataclass(frozen=True, eq=False)
+class Comparison:
+    """What stands below the main picture: other sizes, and other methods on the same edges and of the same size."""
+
+    trust: Trust
+    others: tuple[MethodAnswer, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Answer:
     """Why the prediction is what it is: the main picture's explanation with its verdict and its scores."""
 
@@ -59,16 +66,6 @@ class Answer:
     @property
     def explanation(self) -> Explanation:
         return self.own.explanation
-
-    @cached_property
-    def trust(self) -> Trust:
-        """What every other size would give, and what the network says of no edges and of the truth alone."""
-        return explanations.trust_of(self.request)
-
-    def beside(self, methods: Sequence[str]) -> tuple[MethodAnswer, ...]:
-        """What other methods say, on the same edges and of the same size."""
-        found = [(method, explanations.baseline(self.request, method)) for method in methods]
-        return _judged(self.request, found)
 
     @property
     def agreement(self) -> Agreement | None:
@@ -95,20 +92,26 @@ def known_answer(question: Question) -> Answer | None:
     return _answer(question) if explanations.is_optimised(question.request) else None
 
 
-def explain(question: Question) -> Generator[Step, None, Answer]:
-    """Optimises, and tells how far it is; returns the Answer. Leaving the loop leaves nothing behind."""
-    yield from explanations.optimise(question.request)
+def explain(question: Question, on_progress: Progress = ignore) -> Answer:
+    """Optimises, and tells how far it is. Raising from there ends the run and leaves nothing behind."""
+    explanations.optimise(question.request, on_progress)
     return _answer(question)
 
 
 def _answer(question: Question) -> Answer:
     request = question.request
-    (own,) = _judged(request, [(request.method, explanations.optimised(request))])
-    return Answer(question, own)
+    explanation, scores = explanations.optimised(request).explanation, explanations.own_scores(request)
+    return Answer(question, MethodAnswer(request.method, explanation, scores))
 
 
-def _judged(request: Request, found: Sequence[tuple[str, Timed]]) -> tuple[MethodAnswer, ...]:
-    scores = explanations.all_scores(request, found)
-    return tuple(
-        MethodAnswer(method, timed.explanation, each) for (method, timed), each in zip(found, scores, strict=True)
+def compare(answer: Answer, methods: Sequence[str], on_progress: Progress = ignore) -> Comparison:
+    found = explanations.compared(answer.request, methods, on_progress)
+    others = zip(methods, found.others, found.scores, strict=True)
+    return Comparison(
+        found.trust, tuple(MethodAnswer(name, timed.explanation, scores) for name, timed, scores in others)
     )
+
+
+def try_starts(answer: Answer, on_progress: Progress = ignore) -> None:
+    """Explains the same target from other starts; from then on the answer knows their agreement."""
+    explanations.try_starts(answer.request, on_progress)

@@ -5,16 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dashboard.services.cache import Cache
+from dashboard.cache import Cache
 from dashboard.services.pictures import feature_line, node_colours, picture_of, plain_colours, prediction_lines
-from dashboard.services.predict import (
-    all_predictions,
-    class_colours,
-    load_data,
-    load_graph,
-    load_graphs,
-    network,
-)
+from dashboard.services.predict import all_predictions, class_colours
+from dashboard.tasks.subjects import load_data, load_graph, load_graphs, network
 from dashboard.view.palette import LEAST, QUIET, RIGHT, WRONG
 from dashboard.view.picture import Points, Thumbnail
 from dashboard.view.svg import thumbnail

@@ -5,7 +5,8 @@ import networkx as nx
 from dashboard.schema import MAIN_METHOD, Request
 from dashboard.services.answer import Answer
 from dashboard.services.pictures import node_colours, plain_colours
-from dashboard.services.predict import asked_class, graph_of
+from dashboard.services.predict import asked_class
+from dashboard.tasks.subjects import graph_of
 from explainer_core import ExplainConfig
 from explainer_core.explanation.interactive import to_pyvis
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import explainer_core as xc
 from dashboard.schema import MAIN_METHOD, MASK_METHOD, PAPER, Request
 from dashboard.services.catalogue import all_cards
-from dashboard.services.predict import network
+from dashboard.tasks.subjects import network
 from explainer_core import ExplainConfig
 
 SHOWN_AS_MAIN = (MAIN_METHOD, MASK_METHOD)  # what the main picture can show

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dashboard.cache import Cache
 from dashboard.schema import Request
-from dashboard.services.cache import Cache
-from dashboard.services.predict import all_predictions, class_colours, computation_graph, graph_of, size_of, subject
+from dashboard.services.predict import all_predictions, class_colours, size_of
+from dashboard.tasks.subjects import computation_graph, graph_of, subject
 from dashboard.view.palette import ELEMENTS, QUIET, RIGHT, WRONG, shade
 from dashboard.view.picture import DOT, SQUARE, Panel, Picture
 from explainer_core import Explanation, Graph

@@ -1,48 +1,18 @@
-"""What a visitor asks to have explained, and the data and networks behind it, each loaded once for all visitors."""
+"""What is known of a request before anything is explained: predictions, names, classes and their colours."""
 
 from dataclasses import replace
-from typing import cast
 
-import explainer_core as xc
-from dashboard.schema import BARE_METHOD, LINK_CLASSES, Request, TargetFacts
-from dashboard.services.cache import MB, Cache
+from dashboard.cache import Cache
+from dashboard.schema import LINK_CLASSES, Request, TargetFacts
+from dashboard.tasks.subjects import computation_graph, load_data, load_graph, load_graphs, network, subject
 from dashboard.view import palette
-from explainer_core import Card, ExplainConfig, Explanation, Graph, GraphSet
+from explainer_core import Graph, GraphSet
 from explainer_core.predictions import Predictions, predictions
-from explainer_core.zoo.pretrained import find_card, load_weights
 
 SMILES_DATASETS = ("mutagenicity", "molecules")  # the networks read what molecule_from_smiles makes
 
-_DATA: Cache[Graph | GraphSet] = Cache(4, 512 * MB)  # REDDIT-BINARY alone has a million edges
-_MODELS: Cache = Cache(32, 256 * MB)
-_CARDS: Cache[Card] = Cache(64)
-_TYPED: Cache[Graph] = Cache(64)
-_COMPUTATIONS: Cache[Explanation] = Cache(64)
 _COLOURS: Cache[tuple[str, ...]] = Cache(32)
 _PREDICTIONS: Cache[Predictions] = Cache(8)
-
-
-def load_data(name: str) -> Graph | GraphSet:
-    return _DATA.get_or_create(name, lambda: xc.load_dataset(name))
-
-
-def load_graph(name: str) -> Graph:
-    """The data of a node or link task, which are one graph."""
-    return cast(Graph, load_data(name))  # a data set has one task
-
-
-def load_graphs(name: str) -> GraphSet:
-    """The data of a graph task, which are many graphs."""
-    return cast(GraphSet, load_data(name))  # a data set has one task
-
-
-def card_of(dataset: str, model: str) -> Card:
-    return _CARDS.get_or_create((dataset, model), lambda: find_card(dataset, model))
-
-
-def network(dataset: str, model: str):
-    """The trained network. Shared by all visitors: masks are arguments of its forward pass, nothing is stored on it."""
-    return _MODELS.get_or_create((dataset, model), lambda: load_weights(card_of(dataset, model)))
 
 
 def all_predictions(dataset: str, model: str) -> Predictions:
@@ -52,17 +22,6 @@ def all_predictions(dataset: str, model: str) -> Predictions:
     )
 
 
-def subject(request: Request) -> tuple[Graph | GraphSet, xc.Node | xc.WholeGraph | xc.Link]:
-    """The data and the target of a request; raises ValueError with one sentence for a SMILES that is no molecule."""
-    if request.kind == "smiles":
-        text = request.smiles
-        return _TYPED.get_or_create(text, lambda: xc.molecule_from_smiles(text)), xc.WholeGraph()
-    data = load_data(request.dataset)
-    if request.kind == "node":
-        return data, xc.Node(request.number)
-    return data, xc.Link(*request.ends) if request.kind == "link" else xc.WholeGraph(request.number)
-
-
 def problem_with(text: str) -> str:
     """Why a typed text is no molecule the networks can read, in one sentence; empty if it is one."""
     try:
@@ -70,11 +29,6 @@ def problem_with(text: str) -> str:
     except ValueError as error:
         return str(error)
     return ""
-
-
-def graph_of(request: Request) -> Graph:
-    data = subject(request)[0]
-    return data[request.number] if isinstance(data, GraphSet) else data
 
 
 def size_of(request: Request) -> dict[str, int]:
@@ -106,19 +60,6 @@ def _ground(data: Graph | GraphSet) -> list[bool]:
         return [False] * max(data.num_classes, len(LINK_CLASSES))
     planted = data.labels[data.node_motif >= 0].unique().tolist()
     return [label not in planted for label in range(data.num_classes)]
-
-
-def computation_graph(request: Request) -> Explanation:
-    """The computation graph and the prediction, with nothing optimised: what can be drawn at once."""
-    # what sampling depends on; one size is judged instead of all
-    config = ExplainConfig(max_edges=request.config.max_edges, seed=request.config.seed, k_m=1)
-    bare = replace(request, target_class="predicted", config=config, method=BARE_METHOD)
-
-    def make() -> Explanation:
-        data, target = subject(bare)
-        return xc.explain(network(bare.dataset, bare.model), data, target, bare.config, bare.method)
-
-    return _COMPUTATIONS.get_or_create(bare, make)
 
 
 def target_facts(request: Request) -> TargetFacts:

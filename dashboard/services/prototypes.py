@@ -1,20 +1,24 @@
 """Prototypes: one picture for a whole class, and its members drawn in the same places."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 
 import explainer_core as xc
+from dashboard import jobs, tasks
+from dashboard.cache import Cache
+from dashboard.jobs import Priority
 from dashboard.schema import Request
 from dashboard.services.browse import links
-from dashboard.services.cache import Cache
-from dashboard.services.predict import all_predictions, class_colours, load_data, load_graphs, network, target_name
+from dashboard.services.predict import all_predictions, class_colours, target_name
+from dashboard.tasks import ClassRequest
+from dashboard.tasks.subjects import load_data, load_graphs, network
 from dashboard.view.palette import ELEMENTS, QUIET
 from dashboard.view.picture import Panel, Picture, Thumbnail
 from dashboard.view.svg import thumbnail
-from explainer_core import ExplainConfig, Explanation, Graph, GraphSet, Prototype
+from explainer_core import Explanation, Graph, GraphSet, Prototype
 from explainer_core.layout.graph import neighbourhood_layout
 from explainer_core.layout.molecule import is_molecule
 from explainer_core.prototypes.joining import compare
@@ -24,41 +28,24 @@ LEAST_AGREEMENT = 0.15  # edges that fewer members have are not drawn
 STRAY = 32.0  # pixels between a node without a role and the node it hangs on
 
 _PROTOTYPES: Cache[Prototype] = Cache(32)
-Progress = Callable[[int, int, Callable[[], Prototype]], None]
-
-
-@dataclass(frozen=True)
-class ClassRequest:
-    """The class a prototype is asked of, how many members it is made from, and how large it may be."""
-
-    dataset: str
-    model: str
-    label: int
-    instances: int
-    config: ExplainConfig
-
-    def one(self, target: int | tuple[int, int]) -> Request:
-        """The request for a single member."""
-        kind = network(self.dataset, self.model).spec.task
-        return Request(self.dataset, self.model, kind, target, "predicted", self.config)
 
 
 def found_prototype(request: ClassRequest) -> Prototype | None:
     return _PROTOTYPES.get(request)
 
 
-def make_prototype(request: ClassRequest, progress: Progress) -> Prototype:
-    """Explains and aligns the members; `progress` may raise to stop. Raises ValueError for a class without members."""
-    model, data = network(request.dataset, request.model), load_data(request.dataset)
-    targets = _links_of_class(request) if model.task == "link" else None
-    made = xc.prototype(
-        model,
-        data,
-        request.label,
-        instances=request.instances,
-        targets=targets,
-        config=request.config,
-        progress=progress,
+def make_prototype(request: ClassRequest, on_progress: Callable[[object], None]) -> Prototype:
+    """Explains and aligns the members; `on_progress` may raise to stop. Raises ValueError for a class without members."""
+    task = network(request.dataset, request.model).task
+    targets = _links_of_class(request) if task == "link" else None
+    made = jobs.call(
+        tasks.make_prototype,
+        request,
+        targets,
+        key=request,
+        priority=Priority.BELOW,
+        long=True,
+        on_progress=on_progress,
     )
     return _PROTOTYPES.put(request, made)
 
@@ -72,15 +59,11 @@ def _links_of_class(request: ClassRequest) -> list[xc.Link]:
     return [xc.Link(a, b) for a, b in zip(right["source"].tolist(), right["head"].tolist(), strict=True)]
 
 
-def prototype_of_class(request: Request, label: int) -> Prototype | None:
-    """A prototype of the class that somebody has made already, to lay beside one of its members."""
-    kept = [
-        _PROTOTYPES.get(asked)
-        for asked in _PROTOTYPES.all_keys()
-        if isinstance(asked, ClassRequest)
-        and (asked.dataset, asked.model, asked.label) == (request.dataset, request.model, label)
-    ]
-    return kept[-1] if kept else None
+def prototype_of_class(seen: Sequence[ClassRequest], request: Request, label: int) -> Prototype | None:
+    """The last prototype of the class among those a visitor has seen, to lay beside one of its members."""
+    wanted = (request.dataset, request.model, label)
+    kept = [_PROTOTYPES.get(asked) for asked in seen if (asked.dataset, asked.model, asked.label) == wanted]
+    return next((each for each in reversed(kept) if each is not None), None)
 
 
 def beside_prototype(prototype: Prototype, request: Request, explanation: Explanation) -> tuple[float, int, int]:

@@ -27,7 +27,19 @@ from dashboard.state.names import (
     VIEWS,
 )
 from dashboard.state.query import enter, on_change, one_of, query_param, set_query_param, set_widget
-from dashboard.state.session import first_page, gallery_page, go_on, is_stopped, recall, stop, turn_page
+from dashboard.state.session import (
+    classes_seen,
+    first_page,
+    gallery_page,
+    go_on,
+    is_stopped,
+    pulse,
+    recall,
+    see_class,
+    stop,
+    turn_page,
+    visitor,
+)
 from dashboard.state.settings import (
     as_in_the_paper,
     auto_changed,
@@ -88,6 +100,7 @@ __all__ = [
     "choose_random",
     "class_clicked",
     "class_from_query",
+    "classes_seen",
     "clicked",
     "config_from_query",
     "dataset_from_query",
@@ -110,10 +123,12 @@ __all__ = [
     "number_typed",
     "on_change",
     "one_of",
+    "pulse",
     "query_param",
     "recall",
     "reset",
     "row_chosen",
+    "see_class",
     "set_query_param",
     "set_widget",
     "setting_changed",
@@ -122,4 +137,5 @@ __all__ = [
     "turn_page",
     "typed",
     "usual_target",
+    "visitor",
 ]

@@ -1,5 +1,6 @@
 """What a visitor's session remembers beside the query parameters: stopped runs, widgets that come and go, the gallery's page."""
 
+import secrets
 from collections.abc import Hashable
 
 import streamlit as st
@@ -7,6 +8,29 @@ import streamlit as st
 _STOPPED = "stopped run"
 _PAGE = "page of the gallery"
 _KEPT = "kept"
+_VISITOR = "visitor"
+_SEEN = "classes seen"
+MOST_SEEN = 32  # prototypes that are remembered for one visitor
+
+
+def visitor() -> str:
+    """A name for this visitor that no other has."""
+    return st.session_state.setdefault(_VISITOR, secrets.token_hex(8))
+
+
+def pulse() -> None:
+    """Whoever works for a visitor calls this now and then: where they have touched something or left, it ends the script."""
+    st.session_state.get(_VISITOR)  # Streamlit ends a script where it looks at its session or says a word
+
+
+def see_class(request: Hashable) -> None:
+    """The visitor has seen the prototype of a class."""
+    seen = [each for each in st.session_state.get(_SEEN, []) if each != request]
+    st.session_state[_SEEN] = [*seen, request][-MOST_SEEN:]
+
+
+def classes_seen() -> list:
+    return st.session_state.get(_SEEN, [])
 
 
 def stop(request: Hashable) -> None:

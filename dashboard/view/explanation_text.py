@@ -159,6 +159,13 @@ def beware(facts: TargetFacts, outcome: Verdict, trust: Trust) -> list[str]:
     return found
 
 
+def waiting(ahead: int) -> str:
+    """For who waits until a worker is free."""
+    if ahead == 0:
+        return "Waiting for a free worker: yours is next"
+    return f"Waiting for a free worker: {ahead} {'run' if ahead == 1 else 'runs'} before yours"
+
+
 def agreement_badge(found: Agreement, drawn: int) -> tuple[str, str]:
     """A word and a sentence on how much the starts agree; so many of the edges on which they differ are drawn."""
     word = "stable" if found.share >= 0.9 else "mostly stable" if found.share >= 0.7 else "unstable"

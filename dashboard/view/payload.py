@@ -10,13 +10,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from dashboard.view.labels import label_text
+from dashboard.view.drawing import drawing_of
+from dashboard.view.labels import PLACES, label_text, label_zooms, place_labels
 from dashboard.view.picture import SQUARE, Panel, Picture, Points, Thumbnail
-from dashboard.view.scene import twins
-from dashboard.view.scene_molecule import bond_lines
-from dashboard.view.text_width import text_width
 
 UNIT = 10  # positions in tenths of a pixel
+NEVER = 255  # no zoom
 LARGEST_SHORT = 65536  # so many nodes can be numbered in 16 bits
 
 
@@ -33,7 +32,7 @@ def network(
         "height": height,
         "clickable": clickable,
         "picture": _picture(picture),
-        "panels": [_panel(panel, len(picture.edges)) for panel in panels],
+        "panels": [_panel(panel, picture) for panel in panels],
     }
 
 
@@ -76,20 +75,41 @@ def _picture(picture: Picture) -> dict:
         "palette": palette,
         "colours": [palette.index(colour) for colour in picture.colours],
         "labels": [label_text(label) for label in picture.labels],
-        "label_widths": [] if picture.bonds else [text_width(label_text(label)) for label in picture.labels],
-        "tips": list(picture.tips),
+        "tips": _tips(picture.tips),
         "edges": _pairs(picture.edges, len(nodes)),
         "squares": _squares(picture.shapes),
         "targets": list(map(int, picture.targets)),
         "truth": list(map(int, picture.truth)),
-        "bonds": _packed(picture.bonds, "u1"),
-        "bond_lines": [_short(line) for line in bond_lines(picture)] if picture.bonds else [],
-        "twins": twins(picture),
+        "molecule": bool(picture.bonds),
         "directed": picture.directed,
+        "drawing": _drawing(picture),
     }
 
 
-def _panel(panel: Panel, edges: int) -> dict:
+def _tips(tips: Sequence[str]) -> dict:
+    """Each line once, since many nodes share theirs, and which lines each node has."""
+    lines: dict[str, int] = {}
+    rows = [[lines.setdefault(line, len(lines)) for line in tip.split("\n")] for tip in tips]
+    return {"rows": rows, "lines": list(lines)}
+
+
+def _drawing(picture: Picture) -> dict:
+    drawing = drawing_of(picture)
+    lines = {layer: [_short(line) for line in lines] for layer, lines in drawing.lines.items()}
+    names = {} if picture.bonds else {"places": PLACES, "zooms": label_zooms(picture)}
+    return drawing._asdict() | {"lines": lines} | names
+
+
+def _labels(picture: Picture, panel: Panel) -> str:
+    """For each node the zoom its name is written from, and its place; NEVER for none."""
+    columns = np.full((len(picture.nodes), 2), NEVER)
+    for node, zoom, place in place_labels(picture, panel):
+        columns[node] = zoom, place
+    return _packed(columns, "u1")
+
+
+def _panel(panel: Panel, picture: Picture) -> dict:
+    edges = len(picture.edges)
     for weights in (panel.weights, *(weights for _, weights in panel.frames)):
         if weights is not None and len(weights) != edges:
             raise ValueError(
@@ -103,13 +123,14 @@ def _panel(panel: Panel, edges: int) -> dict:
         "kept": list(map(int, panel.kept)),
         "kept_nodes": list(map(int, panel.kept_nodes)),
         "unstable": list(map(int, panel.unstable)),
+        "labels": _labels(picture, panel),
         "frames": _frames(panel),
         "curves": {name: [float(f"{value:.4g}") for value in curve] for name, curve in panel.curves.items()},
     }
 
 
 def _short(numbers: Iterable[float]) -> list[float]:
-    return [round(number, 2) for number in numbers]
+    return [round(number, 2) if number % 1 else int(number) for number in numbers]
 
 
 def _frames(panel: Panel) -> dict | None:

@@ -1,7 +1,4 @@
-"""The shapes a picture is made of, in the order they are painted: lines, circles, squares, triangles and words.
-
-Coordinates are pixels of a sheet. The numbers are those of style.py, so that a file looks like the canvas.
-"""
+"""A drawing on a sheet of paper: its shapes with their style, in pixels and in the order they are painted."""
 
 import math
 from collections.abc import Iterator
@@ -9,64 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from dashboard.view.drawing import Drawing, EdgeLine, drawing_of
+from dashboard.view.labels import PLACES, importance, label_text, label_zooms, place_labels
 from dashboard.view.picture import SQUARE, Panel, Picture
-from dashboard.view.style import STYLE, Ink, growth, linear
+from dashboard.view.shapes import Circle, Line, Shape, Square, Stroke, Triangle, Words
+from dashboard.view.style import STYLE, Ink, growth, label_size, linear, rounded
 
-GROUND, TEXT = Ink("ground"), Ink("text")
+GROUND = Ink("ground")
 LEVELS = 255  # steps of a weight: as many as the canvas is sent
-
-
-class Stroke(NamedTuple):
-    ink: Ink
-    width: float
-    dash: tuple[float, float] | None = None
-    cap: str = "round"
-
-
-class Line(NamedTuple):
-    ends: tuple[float, float, float, float]  # x and y of both
-    stroke: Stroke
-    tip: str = ""
-
-
-class Circle(NamedTuple):
-    """A disc, a ring, or a disc with a rim around it."""
-
-    x: float
-    y: float
-    radius: float
-    fill: Ink | None = None
-    stroke: Stroke | None = None
-    tip: str = ""
-
-
-class Square(NamedTuple):
-    x: float
-    y: float
-    half: float
-    fill: Ink
-    stroke: Stroke | None = None
-    tip: str = ""
-
-
-class Triangle(NamedTuple):
-    corners: tuple[tuple[float, float], ...]
-    fill: Ink
-
-
-class Words(NamedTuple):
-    """Letters around a point, with a halo in the colour of the ground."""
-
-    text: str
-    x: float
-    y: float
-    size: float
-    weight: int
-    fill: Ink
-    halo: float
-
-
-Shape = Line | Circle | Square | Triangle | Words
 
 
 class View(NamedTuple):
@@ -80,8 +27,8 @@ class View(NamedTuple):
     above: float = 0  # where the part for the picture begins, under a heading
 
 
-class Segment(NamedTuple):
-    """An edge on the sheet: its ends, its direction and its full length."""
+class Frame(NamedTuple):
+    """An edge on the sheet: its ends, its direction and its length."""
 
     ax: float
     ay: float
@@ -91,15 +38,8 @@ class Segment(NamedTuple):
     uy: float
     length: float
 
-    def shifted(self, aside: float, first: float = 0, last: float = 0) -> tuple[float, float, float, float]:
-        """Moved to its right, and drawn in at its ends."""
-        x, y = -self.uy * aside, self.ux * aside
-        return (
-            self.ax + self.ux * first + x,
-            self.ay + self.uy * first + y,
-            self.bx - self.ux * last + x,
-            self.by - self.uy * last + y,
-        )
+    def from_end(self, back: float, aside: float) -> tuple[float, float]:
+        return self.bx - self.ux * back - self.uy * aside, self.by - self.uy * back + self.ux * aside
 
 
 @dataclass(frozen=True)
@@ -112,18 +52,50 @@ class Scene:
     forming: bool = False  # a mask not yet optimised: nothing is kept or dropped
     grow: float = 1.0
     px: float = 1.0  # units of the sheet a pixel has; 0 where nothing has a least size
+    bare: bool = False  # on a ground nobody knows
 
     @classmethod
     def on(cls, picture: Picture, panel: Panel, view: View, *, forming: bool = False) -> "Scene":
         return cls(picture, panel, view, forming, growth(view.scale))
 
-    @cached_property
-    def x(self) -> list[float]:
-        return [x * self.view.scale + self.view.left for x in self.picture.x]
+    def shapes(self, *, labels: bool = True, tips: bool = True) -> Iterator[Shape]:
+        for layer in self.drawing.layers:
+            if labels or layer != "labels":
+                yield from getattr(self, f"_{layer}")()
+        if tips and self.picture.bonds:  # clear discs to point at: letters are small, and a carbon may have none
+            reach = self.drawing.reach * self.grow
+            yield from (Circle(*self.at(i), reach, tip=tip) for i, tip in enumerate(self.picture.tips) if tip)
+
+    # ---- where: the drawing in pixels ----
 
     @cached_property
-    def y(self) -> list[float]:
-        return [y * self.view.scale + self.view.top for y in self.picture.y]
+    def drawing(self) -> Drawing:
+        return drawing_of(self.picture, bare=self.bare)
+
+    @cached_property
+    def twins(self) -> frozenset[int]:
+        return frozenset(self.drawing.twins)
+
+    def at(self, node: int) -> tuple[float, float]:
+        view = self.view
+        return self.picture.x[node] * view.scale + view.left, self.picture.y[node] * view.scale + view.top
+
+    def frame(self, edge: int) -> Frame:
+        start, end = self.picture.edges[edge]
+        (ax, ay), (bx, by) = self.at(start), self.at(end)
+        length = math.hypot(bx - ax, by - ay) or 1.0
+        ux, uy = (bx - ax) / length, (by - ay) / length
+        aside = self.drawing.twin_aside * self.grow if edge in self.twins else 0.0
+        return Frame(ax - uy * aside, ay + ux * aside, bx - uy * aside, by + ux * aside, ux, uy, length)
+
+    def ends(self, line: EdgeLine, width: float = 0.0) -> tuple[float, float, float, float]:
+        at = self.frame(line.edge)
+        most, shorter = at.length * self.drawing.inset, at.length * line.shorter
+        first, last = (min(inset * self.grow, most) + shorter for inset in (line.first, line.last))
+        aside = line.aside * self.grow + line.widths * width
+        return at.ax + at.ux * first - at.uy * aside, at.ay + at.uy * first + at.ux * aside, *at.from_end(last, aside)
+
+    # ---- how: style by weight and role ----
 
     @cached_property
     def weights(self) -> list[float] | None:
@@ -149,14 +121,6 @@ class Scene:
             return frozenset(range(len(self.picture.nodes)))
         return frozenset((*self.panel.kept_nodes, *self.picture.targets))
 
-    @cached_property
-    def twins(self) -> frozenset[int]:
-        return frozenset(twins(self.picture))
-
-    @property
-    def radius(self) -> float:
-        return STYLE["node"]["radius"] * self.grow
-
     def role(self, edge: int) -> str:
         if self.weights is None:
             return "plain"
@@ -165,106 +129,123 @@ class Scene:
     def weight(self, edge: int) -> float:
         return self.weights[edge] if self.weights is not None else 0.0
 
-    def by_weight(self) -> list[int]:
-        """Edges, the heaviest last: it is painted on top; what is kept lies over all that is not."""
-        edges = range(len(self.picture.edges))
-        return sorted(edges, key=lambda i: (self.role(i) == "kept", self.weight(i)))
-
-    def stroke(self, edge: int, rule: dict, dot_gap: float) -> Stroke:
-        weight = self.weight(edge)
-        width = linear(rule["width"], weight) * min(self.grow, rule["growth"] if self.px else self.grow)
-        gap = max(STYLE["dots"]["least_px"] * self.px, width * dot_gap)
+    def stroke(self, edge: int, kind: str) -> Stroke | None:
+        """Of an edge or of the band under a bond; None where a bond has no band."""
+        rule, weight = STYLE[kind].get(self.role(edge)), self.weight(edge)
+        if rule is None:
+            return None
+        width = self.width(rule, weight)
+        gap = max(STYLE["dots"]["least_px"] * self.px, width * STYLE["dots"][kind])
         share = round(linear(rule["share"], weight), 2)
         return Stroke(Ink(rule["over"], share, rule["under"]), width, (0.01, gap) if edge in self.unstable else None)
 
-    def edge_stroke(self, edge: int) -> Stroke:
-        return self.stroke(edge, STYLE["edge"][self.role(edge)], STYLE["dots"]["gap"])
-
-    def segment(self, edge: int, gap: float = 0) -> Segment:
-        """Both ends of an edge, drawn in by `gap` from the nodes."""
-        a, b = self.picture.edges[edge]
-        dx, dy = self.x[b] - self.x[a], self.y[b] - self.y[a]
-        length = math.hypot(dx, dy) or 1.0
-        segment = Segment(self.x[a], self.y[a], self.x[b], self.y[b], dx / length, dy / length, length)
-        inset = min(gap, length * STYLE["line"]["inset"])
-        aside = STYLE["line"]["twin"] * self.grow if edge in self.twins else 0
-        return segment._replace(
-            **dict(zip(("ax", "ay", "bx", "by"), segment.shifted(aside, inset, inset), strict=True))
-        )
-
-    def traced(self, edge: int, stroke: Stroke, tip: str = "") -> Line | Circle:
-        """The edge as a line, or a loop over a node that leads to itself."""
-        a, b = self.picture.edges[edge]
-        if a != b:
-            return Line(self.segment(edge).shifted(0), stroke, tip)
-        rise = STYLE["line"]["loop_rise"] * self.radius
-        return Circle(self.x[a], self.y[a] - rise, self.radius, None, stroke, tip)
+    def width(self, rule: dict, weight: float) -> float:
+        return linear(rule["width"], weight) * min(self.grow, rule["growth"] if self.px else self.grow)
 
     def tip(self, edge: int) -> str:
         return f"weight {self.weight(edge):.2f}" if edge in self.kept and not self.forming else ""
 
+    @cached_property
+    def order(self) -> list[int]:
+        """Edges, the heaviest last: it is painted on top; what is kept lies over all that is not."""
+        edges = range(len(self.picture.edges))
+        return sorted(edges, key=lambda i: (self.role(i) == "kept", self.weight(i)))
 
-def graph_shapes(scene: Scene) -> Iterator[Shape]:
-    """Edges, known truth, then nodes: the faded ones below the others."""
-    for edge in scene.by_weight():
-        stroke = scene.edge_stroke(edge)
-        yield scene.traced(edge, stroke, scene.tip(edge))
-        if scene.picture.directed and scene.weight(edge) >= STYLE["edge"][scene.role(edge)]["arrow"]:
-            yield from _arrow(scene, edge, stroke)
-    for edge in scene.picture.truth:
-        yield from truth_lines(scene, edge, scene.edge_stroke(edge).width)
-    nodes = range(len(scene.picture.nodes))
-    for standing in (False, True):
-        yield from (node_shape(scene, i) for i in nodes if (i in scene.standing) == standing)
+    # ---- layers ----
 
+    def _edges(self) -> Iterator[Shape]:
+        return self._along("edges", "edge")
 
-def _arrow(scene: Scene, edge: int, stroke: Stroke) -> Iterator[Triangle]:
-    style = STYLE["arrow"]
-    start, end = scene.picture.edges[edge]
-    at = scene.segment(edge, scene.radius + style["gap"])
-    size = style["size"] * scene.grow + style["by_width"] * stroke.width
-    if start == end or at.length < 2 * scene.radius + size:
-        return  # no room
-    x, y, half = at.bx - at.ux * size, at.by - at.uy * size, size * style["spread"]
-    corners = ((at.bx, at.by), (x - at.uy * half, y + at.ux * half), (x + at.uy * half, y - at.ux * half))
-    yield Triangle(corners, stroke.ink)
+    def _bands(self) -> Iterator[Shape]:
+        """What the explanation keeps has a band of the accent under its bonds, as with a text marker."""
+        return self._along("bands", "band")
 
+    def _along(self, layer: str, kind: str) -> Iterator[Shape]:
+        """Every edge once, in the order of weights; a loop over a node that leads to itself."""
+        drawing, edges = self.drawing, self.picture.edges
+        lines = drawing.lines.get(layer)
+        by_edge = {line.edge: line for line in lines} if lines is not None else None
+        for edge in self.order:
+            line = EdgeLine(edge) if by_edge is None else by_edge.get(edge)
+            stroke = self.stroke(edge, kind)
+            if line is None or stroke is None:
+                continue
+            if self.bare and kind == "band" and not stroke.dash:
+                stroke = stroke._replace(cap="butt")
+            (x, y), (start, end) = self.at(edges[edge][0]), edges[edge]
+            if start == end:
+                yield Circle(x, y - drawing.loop * self.grow, drawing.radius * self.grow, None, stroke, self.tip(edge))
+            else:
+                yield Line(self.ends(line), stroke, self.tip(edge))
 
-def truth_lines(scene: Scene, edge: int, width: float) -> Iterator[Line]:
-    """Dashes on both sides of an edge: they frame its weight instead of covering it."""
-    style, (start, end) = STYLE["truth"], scene.picture.edges[edge]
-    if start == end:
-        return
-    at = scene.segment(edge, 0 if scene.picture.bonds else scene.radius + style["gap"])
-    on, off = (length * scene.grow for length in style["dash"])
-    stroke = Stroke(Ink(style["over"], style["share"]), style["width"] * scene.grow, (on, off), "butt")
-    aside = width / 2 + style["aside"] * scene.grow
-    yield from (Line(at.shifted(side), stroke) for side in (aside, -aside))
+    def _heads(self) -> Iterator[Triangle]:
+        head = self.drawing.head
+        if head is None:
+            return
+        for edge in self.order:
+            start, end = self.picture.edges[edge]
+            stroke, at = self.stroke(edge, "edge"), self.frame(edge)
+            if stroke is None or start == end or self.weight(edge) < STYLE["edge"][self.role(edge)]["arrow"]:
+                continue
+            grow, width = self.grow, stroke.width
+            if at.length >= head.room * grow + head.room_widths * width:
+                distances = (
+                    (c.back * grow + c.back_widths * width, c.aside * grow + c.aside_widths * width)
+                    for c in head.corners
+                )
+                yield Triangle(tuple(at.from_end(*distance) for distance in distances), stroke.ink)
 
+    def _truth(self) -> Iterator[Line]:
+        style, kind = STYLE["truth"], "band" if self.picture.bonds else "edge"
+        on, off = (length * self.grow for length in style["dash"])
+        stroke = Stroke(Ink(style["over"], style["share"]), style["width"] * self.grow, (on, off), "butt")
+        for line in self.drawing.lines["truth"]:
+            beside = self.stroke(line.edge, kind)
+            width = beside.width if beside else self.width(STYLE["bare_bond"], 0)
+            yield Line(self.ends(line, width), stroke)
 
-def node_shape(scene: Scene, i: int) -> Circle | Square:
-    """A disc or a square; a rim of ground sets it off from its edges."""
-    style, picture = STYLE["node"], scene.picture
-    fill = Ink(picture.colours[i], 1.0 if i in scene.standing else style["faded"])
-    rim = Stroke(GROUND, style["rim"] * scene.grow)
-    if picture.shapes and picture.shapes[i] == SQUARE:
-        return Square(scene.x[i], scene.y[i], style["square"] * scene.radius, fill, rim, picture.tips[i])
-    return Circle(scene.x[i], scene.y[i], scene.radius, fill, rim, picture.tips[i])
+    def _bonds(self) -> Iterator[Line]:
+        style, place = STYLE["bond"], {edge: i for i, edge in enumerate(self.order)}
+        for line in sorted(self.drawing.lines["bonds"], key=lambda line: place[line.edge]):
+            faded = not self.standing.issuperset(self.picture.edges[line.edge])
+            ink = Ink(style["over"], style["faded"] if faded else style["share"])
+            yield Line(self.ends(line), Stroke(ink, style["width"] * self.grow))
 
+    def _nodes(self) -> Iterator[Circle | Square]:
+        """Discs and squares, the faded ones below the others; a rim of ground sets them off from their edges."""
+        picture, drawing, faded = self.picture, self.drawing, STYLE["node"]["faded"]
+        rim = Stroke(GROUND, STYLE["node"]["rim"] * self.grow)
+        for i in sorted(range(len(picture.nodes)), key=self.standing.__contains__):
+            fill = Ink(picture.colours[i], 1.0 if i in self.standing else faded)
+            if picture.shapes and picture.shapes[i] == SQUARE:
+                yield Square(*self.at(i), drawing.half * self.grow, fill, rim, picture.tips[i])
+            else:
+                yield Circle(*self.at(i), drawing.radius * self.grow, fill, rim, picture.tips[i])
 
-def rings(scene: Scene) -> Iterator[Circle]:
-    """A ring in the text's colour on a wider one of ground, which sets it off from the edges it crosses."""
-    style = STYLE["ring"]
-    reach = STYLE["atom"]["reach"] * scene.grow if scene.picture.bonds else scene.radius
-    for i in scene.picture.targets:
-        for ink, width in ((GROUND, style["halo"]), (TEXT, style["width"])):
-            stroke = Stroke(ink, width * scene.grow)
-            yield Circle(scene.x[i], scene.y[i], reach + style["gap"] * scene.grow, None, stroke)
+    def _letters(self) -> Iterator[Words]:
+        style, picture = STYLE["atom"], self.picture
+        size = rounded(max(style["least_px"] * self.px, style["size"] * self.grow))
+        for i, letters in enumerate(picture.labels):
+            if letters:
+                fill, (x, y) = Ink(picture.colours[i], 1.0 if i in self.standing else style["faded"]), self.at(i)
+                down = self.drawing.letters_down * self.grow
+                yield Words(letters, x, y + down, size, style["weight"], fill, style["halo"] * self.grow)
 
+    def _labels(self) -> Iterator[Words]:
+        style, picture, rank = STYLE["label"], self.picture, importance(self.picture, self.panel)
+        size = label_size(self.grow)
+        zooms = label_zooms(picture)
+        for node, zoom, place in place_labels(picture, self.panel):
+            if self.view.scale >= zooms[zoom]:
+                (x, y), (right, down, heights, anchor) = self.at(node), PLACES[place]
+                x, y = x + right * self.grow, y + down * self.grow + heights * size
+                share = 1.0 if rank[node] else style["share"] if node in self.standing else style["faded"]
+                text, weight, ink = label_text(picture.labels[node]), style["weights"][rank[node]], Ink("text", share)
+                yield Words(text, x, y, size, weight, ink, style["halo_px"], anchor)
 
-def twins(picture: Picture) -> list[int]:
-    """Edges that another one leads back along: they lie side by side."""
-    if not picture.directed:
-        return []
-    known = set(picture.edges)
-    return [i for i, (start, end) in enumerate(picture.edges) if start != end and (end, start) in known]
+    def _rings(self) -> Iterator[Circle]:
+        """A ring in the text's colour on a wider one of ground, which sets it off from the edges it crosses."""
+        for i in self.picture.targets:
+            for name, width in STYLE["ring"]:
+                stroke = Stroke(Ink(name), width * self.grow)
+                yield Circle(*self.at(i), self.drawing.ring * self.grow, None, stroke)

@@ -1,4 +1,4 @@
-"""How a graph looks: the numbers in assets/style.js, which the canvas reads too, and the colours of a ground."""
+"""How shapes are painted: the numbers in assets/style.js, which the canvas reads too, and the colours of a ground."""
 
 import json
 import math
@@ -40,6 +40,17 @@ def growth(scale: float) -> float:
     return min(most, max(least, math.sqrt(scale)))
 
 
+def label_size(grow: float) -> int:
+    """Pixels of a name's letters."""
+    least, most = STYLE["label"]["range_px"]
+    return rounded(min(max(STYLE["label"]["size"] * grow, least), most))
+
+
+def rounded(value: float) -> int:
+    """As JavaScript rounds: one half up."""
+    return math.floor(value + 0.5)
+
+
 def linear(pair: list[float], weight: float) -> float:
     return pair[0] + pair[1] * weight
 
@@ -58,7 +69,7 @@ def _named(name: str, theme: Theme) -> str:
 
 def _mixed(over: str, under: str, share: float) -> str:
     pairs = zip(bytes.fromhex(over[1:]), bytes.fromhex(under[1:]), strict=True)
-    return "#" + "".join(f"{math.floor(a * share + b * (1 - share) + 0.5):02X}" for a, b in pairs)
+    return "#" + "".join(f"{rounded(a * share + b * (1 - share)):02X}" for a, b in pairs)
 
 
 def colour_only(text: str) -> str:

@@ -3,14 +3,13 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from textwrap import wrap
 
-from dashboard.view.labels import label_words
+from dashboard.view.drawing import without_hydrogen
 from dashboard.view.picture import Panel, Picture
 from dashboard.view.plain_text import shortened
-from dashboard.view.scene import Circle, Line, Scene, Shape, Square, Stroke, View, graph_shapes, rings
-from dashboard.view.scene_molecule import molecule_shapes, without_hydrogen
+from dashboard.view.scene import Scene, View
+from dashboard.view.shapes import Circle, Line, Shape, Square, Stroke
 from dashboard.view.style import DARK, EITHER, LIGHT, SANS, STYLE, Theme
 from dashboard.view.svg_shapes import elements, escaped, tag, theme_rules
 
@@ -35,7 +34,7 @@ def svg(
     theme, rows = DARK if dark else LIGHT, _heading_rows(panel, width) if title else []
     view = _fitted(picture, width, height, sum(size for _, size in rows) * 1.35)
     scene = Scene.on(picture, panel, view)
-    return _document(panel, theme, view, [*_heading(rows, theme), *elements(_shapes(scene, labels), theme)])
+    return _document(panel, theme, view, [*_heading(rows, theme), *elements(scene.shapes(labels=labels), theme)])
 
 
 def frame(
@@ -46,7 +45,7 @@ def frame(
     rough = tuple(round(STEPS * weight) / STEPS for weight in weights)
     panel = Panel("frame", "The mask so far", weights=rough)
     scene = Scene.on(replace(picture, truth=()), panel, view, forming=True)
-    return _document(panel, theme, view, elements(_shapes(scene, labels=False), theme, tips=False))
+    return _document(panel, theme, view, elements(scene.shapes(labels=False), theme, tips=False))
 
 
 def thumbnail(picture: Picture, panel: Panel | None = None, *, dark: bool | None = None, size: int = 120) -> str:
@@ -66,10 +65,11 @@ def thumbnail(picture: Picture, panel: Panel | None = None, *, dark: bool | None
         truth=(),
     )
     grow = max(least * grid / size, view.scale)
-    scene = Scene(small, panel or Panel("graph", ""), View(1, 0, 0, grid, grid), grow=grow, px=0)
-    shapes = molecule_shapes(scene, bare=theme is EITHER) if picture.bonds else _as_dots(graph_shapes(scene))
+    bare = View(1, 0, 0, grid, grid)
+    scene = Scene(small, panel or Panel("graph", ""), bare, grow=grow, px=0, bare=theme is EITHER)
+    shapes = scene.shapes(labels=False, tips=False)
     look = {"viewBox": f"0 0 {grid} {grid}", "width": size, "height": size, "font_family": "sans-serif"} | ROUND
-    inside = "".join(elements(chain(shapes, rings(scene)), theme, tips=False))
+    inside = "".join(elements(shapes if picture.bonds else _as_dots(shapes), theme, tips=False))
     return tag("svg", inside, xmlns="http://www.w3.org/2000/svg", **look)
 
 
@@ -86,15 +86,6 @@ def _as_dots(shapes: Iterable[Shape]) -> Iterator[Shape]:
             seen.add(dot)
         else:
             yield shape
-
-
-def _shapes(scene: Scene, labels: bool) -> Iterator[Shape]:
-    if scene.picture.bonds:
-        yield from molecule_shapes(scene)
-    else:
-        yield from graph_shapes(scene)
-        yield from label_words(scene) if labels else ()
-    yield from rings(scene)
 
 
 # ---- the sheet ----

@@ -5,14 +5,13 @@ page with the rules of `theme_rules` recolours the same picture for light and fo
 """
 
 import html
-import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import groupby, pairwise
 
-from dashboard.view.scene import Circle, Line, Shape, Square, Stroke, Triangle, Words
-from dashboard.view.style import DARK, EITHER, LIGHT, STYLE, Ink, Theme, colour, colour_only
+from dashboard.view.shapes import Circle, Line, Shape, Square, Stroke, Triangle, Words
+from dashboard.view.style import DARK, EITHER, LIGHT, STYLE, Ink, Theme, colour, colour_only, rounded
 
 CLASSES = {
     ("ground", "fill"): "gx-ground",
@@ -52,7 +51,7 @@ def _style_of(shape: Shape, tips: bool) -> tuple | None:
     if isinstance(shape, Circle | Square) and shape.fill is not None:
         return ("node", shape.fill, shape.stroke)
     if isinstance(shape, Words):
-        return ("words", shape.size, shape.weight, shape.fill, shape.halo)
+        return ("words", shape.size, shape.weight, shape.fill, shape.halo, shape.anchor)
     return None
 
 
@@ -69,11 +68,11 @@ def _single(shape: Shape, theme: Theme, tips: bool) -> str:
         case Triangle(corners, fill):
             points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
             return tag("polygon", points=points, **paint(fill, "fill", theme))
-    raise TypeError(f"a shape must be one of scene.py's (got {shape!r})")
+    raise TypeError(f"a shape must be one of shapes.py's (got {shape!r})")
 
 
 def _words(words: Words) -> str:
-    under = math.floor(words.y + STYLE["baseline"] * words.size + 0.5)  # where letters stand: crisp on whole pixels
+    under = rounded(words.y + STYLE["baseline"] * words.size)  # where letters stand: crisp on whole pixels
     return tag("text", escaped(words.text), x=words.x, y=under)
 
 
@@ -82,7 +81,11 @@ def _words_look(words: Words, theme: Theme) -> dict:
     if theme is not EITHER:
         halo = {"stroke": theme.ground, "stroke_width": size(words.halo), "paint_order": "stroke"}
         look |= halo | {"cls": f"{look['cls'] or ''} gx-casing".strip()}
-    letters = {"font_size": words.size, "font_weight": str(words.weight), "text_anchor": "middle"}
+    letters = {
+        "font_size": words.size,
+        "font_weight": str(words.weight),
+        "text_anchor": words.anchor if words.anchor != "start" else None,
+    }
     return letters | look
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
-from dashboard.view import svg
+from dashboard.view import explanation_text, svg
 
 PATIENCE = 0.8  # seconds a run may take before it is shown while it learns
 TICK = 0.3  # seconds between two pictures of a mask that is being optimised
@@ -29,33 +29,40 @@ def explain_in_sight(
             st.info("The run was stopped.")
             st.button("Run it again", on_click=state.go_on, type="primary")
         return None
-    watched, steps = _Watched(question, live, meanwhile), services.explain(question)
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            live.empty()
-            return end.value
-        if step.searching:
-            beside.caption("Asking the network about other proposals …")
-        watched.show(step)
+    answer = services.explain(question, _Watched(question, live, meanwhile, beside).show)
+    live.empty()
+    return answer
 
 
 class _Watched:
     """The bar and the picture of a run that takes longer than one would wait for."""
 
-    def __init__(self, question: services.Question, live: DeltaGenerator, meanwhile: Callable[[], None]):
-        self.question, self.live, self.meanwhile = question, live, meanwhile
+    def __init__(
+        self,
+        question: services.Question,
+        live: DeltaGenerator,
+        meanwhile: Callable[[], None],
+        beside: DeltaGenerator,
+    ):
+        self.question, self.live, self.meanwhile, self.beside = question, live, meanwhile, beside
         self.began, self.drawn_at = time.monotonic(), 0.0
         self.widgets: tuple[DeltaGenerator, DeltaGenerator] | None = None  # the bar and the picture
 
-    def show(self, step: services.Step) -> None:
-        now = time.monotonic()
-        if now - self.began < PATIENCE:
+    def show(self, progress: object) -> None:
+        """What the run says of itself: that it waits for others, or how far it is."""
+        if isinstance(progress, services.Step) and progress.searching:
+            self.beside.caption("Asking the network about other proposals …")
+        if time.monotonic() - self.began < PATIENCE:
             return
         if self.widgets is None:
             self.widgets = self._begin()
-        bar, picture = self.widgets
+        if isinstance(progress, services.Waiting):
+            self.widgets[0].progress(0.0, text=explanation_text.waiting(progress.ahead))
+        elif isinstance(progress, services.Step):
+            self._show_step(progress, *self.widgets)
+
+    def _show_step(self, step: services.Step, bar: DeltaGenerator, picture: DeltaGenerator) -> None:
+        now = time.monotonic()
         text = f"Learning the mask: step {step.number:,} of {step.total:,}"
         bar.progress(min(step.number / step.total, 1.0), text="The mask is learnt" if step.searching else text)
         if now - self.drawn_at > TICK:

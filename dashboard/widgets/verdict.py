@@ -8,8 +8,8 @@ from typing import cast
 import numpy as np
 import streamlit as st
 
-from dashboard import services
-from dashboard.schema import judged
+from dashboard import services, state
+from dashboard.schema import Trust, judged
 from dashboard.view import explanation_text, figures
 from dashboard.view.plain_text import for_markdown, shortened
 from dashboard.widgets.graph_view import network_view
@@ -70,7 +70,7 @@ def in_markdown(remark: Remark) -> str:
     return f":{remark.colour}[:material/{remark.icon}:] {for_markdown(remark.text)}"
 
 
-def remarks(answer: services.Answer) -> tuple[Remark, ...]:
+def remarks(answer: services.Answer, trust: Trust) -> tuple[Remark, ...]:
     """Whether other starts agree, and what to beware of."""
     agreement = answer.agreement
     if agreement is None:
@@ -79,7 +79,7 @@ def remarks(answer: services.Answer) -> tuple[Remark, ...]:
         drawn = services.count_drawn(answer.question.drawing, agreement.unstable)
         word, sentence = explanation_text.agreement_badge(agreement, drawn)
         starts = Remark("casino", "green" if word == "stable" else "orange", sentence)
-    warnings = explanation_text.beware(answer.facts, judged(answer.explanation), answer.trust)
+    warnings = explanation_text.beware(answer.facts, judged(answer.explanation), trust)
     return (starts, *(Remark("lightbulb", "orange", text) for text in warnings))
 
 
@@ -148,9 +148,9 @@ def _if_absent(explanation: services.Explanation, feature: int) -> str:
     return " (absent)" if explanation.feature_absent is not None and explanation.feature_absent[feature] else ""
 
 
-def show_sizes(answer: services.Answer) -> None:
+def show_sizes(answer: services.Answer, trust: Trust) -> None:
     """What every size would give: alone, and without it."""
-    facts, trust, size = answer.facts, answer.trust, answer.explanation.size
+    facts, size = answer.facts, answer.explanation.size
     asked = facts.predicted if facts.explained is None else facts.explained
     name = facts.class_names[asked]
     curve = [(point.size, point.alone, point.without) for point in trust.curve]
@@ -181,10 +181,10 @@ def feature_columns(explanations: Sequence[services.Explanation], k_f: int) -> n
 
 
 def show_class_beside(answer: services.Answer) -> None:
-    """The prototype of the predicted class, where somebody has made one, and how far this explanation is from it."""
+    """The prototype of the predicted class, where this visitor has seen it, and how far this explanation is from it."""
     request, facts, explanation = answer.request, answer.facts, answer.explanation
     label = facts.predicted
-    prototype = None if request.kind == "smiles" else services.prototype_of_class(request, label)
+    prototype = None if request.kind == "smiles" else services.prototype_of_class(state.classes_seen(), request, label)
     if prototype is None:
         return
     alike, missing, extra = services.beside_prototype(prototype, request, explanation)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from explainer_core.checks import index_of
 from explainer_core.graph.rules import NO_MOTIF, check_classes, check_motif, check_names, check_structure
 
 
@@ -111,8 +112,7 @@ class Graph(Features):
 
     def motif_edges(self, node: int) -> Tensor:
         """True for the edges of the motif this node belongs to: (E,) bool. All False outside motifs."""
-        if not 0 <= node < self.num_nodes:
-            raise ValueError(f"node must be 0 to {self.num_nodes - 1} (got {node})")
+        index_of("node", node, self.num_nodes)
         if self.node_motif is None or self.edge_motif is None or self.node_motif[node] == NO_MOTIF:
             return torch.zeros(self.num_edges, dtype=torch.bool)
         return self.edge_motif == self.node_motif[node]

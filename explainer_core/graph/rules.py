@@ -5,43 +5,36 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from explainer_core.checks import InvalidValue, TypeAndShape, all_between, one_for_each
+
 NO_MOTIF = -1
 
 
 def check_structure(x: Tensor, edge_index: Tensor) -> None:
     if x.ndim != 2 or x.shape[0] == 0 or not x.is_floating_point():
-        raise ValueError(
-            f"x must be floats of shape (nodes, features) with at least one node (got {x.dtype} {tuple(x.shape)})"
-        )
+        raise InvalidValue("x must be floats of shape (nodes, features) with at least one node", TypeAndShape(x))
     if not torch.isfinite(x).all():
         node, feature = (~torch.isfinite(x)).nonzero()[0].tolist()
         raise ValueError(
             f"features must be finite (got {x[node, feature].item()} at node {node}, feature {feature}); fill or drop missing values"
         )
     if edge_index.ndim != 2 or edge_index.shape[0] != 2 or edge_index.dtype != torch.int64:
-        raise ValueError(
-            f"edge_index must be int64 of shape (2, edges) (got {edge_index.dtype} {tuple(edge_index.shape)}); "
-            "a list of pairs needs .t()"
+        raise InvalidValue(
+            "edge_index must be int64 of shape (2, edges)", TypeAndShape(edge_index), "a list of pairs needs .t()"
         )
-    if edge_index.numel() == 0:
-        return
-    low, high = edge_index.aminmax()
-    if low < 0 or high >= x.shape[0]:
-        wrong = int(low if low < 0 else high)
-        raise ValueError(f"edges must join nodes 0 to {x.shape[0] - 1} (got {wrong}); number the nodes from 0")
-    loops = edge_index[0] == edge_index[1]
-    if loops.any():
+    last = x.shape[0] - 1
+    all_between(f"edges must join nodes 0 to {last}", edge_index.flatten(), 0, last, "number the nodes from 0")
+    loops = edge_index[0][edge_index[0] == edge_index[1]]
+    if len(loops):
         raise ValueError(
-            f"an edge must join two different nodes (got {int(loops.sum())} self-loops, the first at node "
-            f"{int(edge_index[0][loops][0])}); remove them, every layer sees a node's own state anyway"
+            f"an edge must join two different nodes (got {len(loops)} self-loops, the first at node {int(loops[0])}); "
+            "remove them, every layer sees a node's own state anyway"
         )
 
 
 def check_column(field: str, values: Tensor, size: int, thing: str) -> None:
     if values.ndim != 1 or len(values) != size or values.dtype != torch.int64:
-        raise ValueError(
-            f"{field} must be int64, one for each {thing}: shape ({size},) (got {values.dtype} {tuple(values.shape)})"
-        )
+        raise InvalidValue(f"{field} must be int64, one for each {thing}: shape ({size},)", TypeAndShape(values))
 
 
 def check_classes(
@@ -52,29 +45,26 @@ def check_classes(
     check_column(field, values, size, thing)
     if not names:
         raise ValueError(f"{field} need {names_field} (got none); name every value, for example ('no', 'yes')")
-    if len(values) and (values.min() < 0 or values.max() >= len(names)):
-        wrong = int(values.min() if values.min() < 0 else values.max())
-        raise ValueError(
-            f"{field} must be 0 to {len(names) - 1}, one number for each of {names_field} (got {wrong}); renumber them from 0"
-        )
+    last = len(names) - 1
+    rule = f"{field} must be 0 to {last}, one number for each of {names_field}"
+    all_between(rule, values, 0, last, "renumber them from 0")
 
 
 def check_motif(field: str, values: Tensor | None, size: int, thing: str) -> None:
     if values is None:
         return
     check_column(field, values, size, thing)
-    if len(values) and values.min() < NO_MOTIF:
-        raise ValueError(f"{field} must be a motif number, or -1 for none (got {int(values.min())})")
+    all_between(f"{field} must be a motif number, or -1 for none", values, NO_MOTIF)
 
 
 def check_names(field: str, names: Sequence[str], size: int, thing: str) -> None:
-    if names and len(names) != size:
-        raise ValueError(f"{field} must have one name for each {thing}, {size} (got {len(names)})")
+    if names:
+        one_for_each(field, names, size, "name", thing)
 
 
 def check_starts(field: str, start: Tensor, size: int) -> None:
     ordered = start.ndim == 1 and len(start) >= 2 and start.dtype == torch.int64 and bool((start.diff() >= 0).all())
     if not ordered or start[0] != 0 or start[-1] != size:
-        raise ValueError(
-            f"{field} must be int64, rising from 0 to {size}, one entry more than there are graphs (got {start.tolist()[:5]})"
+        raise InvalidValue(
+            f"{field} must be int64, rising from 0 to {size}, one entry more than there are graphs", start.tolist()[:5]
         )

@@ -25,6 +25,7 @@ from torch import Tensor
 from explainer_core.computation.computation_graph import undirected_edges
 from explainer_core.hashing import hashed_index, hashed_normal
 from explainer_core.methods.adam import Adam
+from explainer_core.methods.losses import binary_entropy, necessity, sufficiency
 from explainer_core.methods.method import GRADIENTS, Method
 from explainer_core.methods.objective import Objective, Step, Weights
 from explainer_core.models.layers import sum_by
@@ -95,7 +96,7 @@ class _Learner:
         self.edge_adam = Adam(self.edge_logits, self.config.learning_rate)
         self.differ = objective.differing_ends()
         self.moving = torch.ones(len(objective.goal), dtype=torch.bool, device=c.x.device)  # (P,): not settled yet
-        self.taken = torch.zeros_like(self.moving, dtype=torch.int64)  # (P,): steps until it settled
+        self.steps_taken = torch.zeros_like(self.moving, dtype=torch.int64)  # (P,): steps until it settled
         self.looked_at: Tensor | None = None  # (e,): the mask at the last look
 
     @property
@@ -115,12 +116,12 @@ class _Learner:
         edge, c = self.mask(), self.objective.computation
         self._check_finite(edge)
         if not self.learns_features:
-            return Weights(edge, steps=self.taken.clone())
+            return Weights(edge, steps=self.steps_taken.clone())
         feature = self.feature_logits.sigmoid()
         if not self.per_node:
-            return Weights(edge, feature, steps=self.taken.clone())
+            return Weights(edge, feature, steps=self.steps_taken.clone())
         mean = sum_by(c.node_instance, feature * (self.feature_share * c.x.shape[1]), c.num_instances)
-        return Weights(edge, mean, feature, steps=self.taken.clone())
+        return Weights(edge, mean, feature, steps=self.steps_taken.clone())
 
     def step(self, with_terms: bool = False) -> dict[str, Tensor]:
         """One step of Adam; the terms of the objective before it, if asked for."""
@@ -134,7 +135,7 @@ class _Learner:
             if gate is not None:
                 self._move_features(gate, gate_gradient)
             self.number += 1
-            self.taken += self.moving
+            self.steps_taken += self.moving
             if self.number % CHECK == 0:
                 self._look(edge)
         return terms
@@ -143,31 +144,34 @@ class _Learner:
         self, edge: Tensor, gate: Tensor | None
     ) -> tuple[dict[str, Tensor], Tensor | None, Tensor | None]:
         """The two terms that ask the network, (P,) each, and their gradients in the masks."""
+        temperature = self.config.temperature
         if self.both is not None:
             output, backward = self.both.logits_and_vjp(torch.stack([edge, 1 - edge], -1).flatten(), masked=True)
             kept, left = output.view(-1, 2, output.shape[-1]).unbind(1)  # (P, C) each
-            losses, gradients = self._sufficiency(kept), self._necessity(left)
-            (joined,) = backward(torch.stack([losses[1], gradients[1]], 1).flatten(0, 1))
+            loss, in_kept = sufficiency(kept, self.goal, temperature)
+            lost, in_left = necessity(left, self.goal, temperature, self.necessity)
+            (joined,) = backward(torch.stack([in_kept, in_left], 1).flatten(0, 1))
             gradient = None if joined is None else joined[0::2] - joined[1::2]
-            return {"prediction": losses[0], "necessity": gradients[0]}, gradient, None
+            return {"prediction": loss, "necessity": lost}, gradient, None
         if gate is None:
             output, backward = self.objective.logits_and_vjp(edge, masked=True)
-            loss, in_logits = self._sufficiency(output)
+            loss, in_logits = sufficiency(output, self.goal, temperature)
             return {"prediction": loss}, backward(in_logits)[0], None
         gate = gate.requires_grad_()
         output, backward = self.objective.logits_and_vjp(
             edge.detach().clone(), self._filled(gate), (gate,), masked=True
         )
-        loss, in_logits = self._sufficiency(output)
+        loss, in_logits = sufficiency(output, self.goal, temperature)
         gradient, gate_gradient = backward(in_logits)
         if not self.two_sided:
             return {"prediction": loss}, gradient, gate_gradient
         output, backward = self.objective.logits_and_vjp(1 - edge, masked=True)
-        lost, in_logits = self._necessity(output)
+        lost, in_logits = necessity(output, self.goal, temperature, self.necessity)
         (left,) = backward(in_logits)
         gradient = gradient if left is None else -left if gradient is None else gradient - left
         return {"prediction": loss, "necessity": lost}, gradient, gate_gradient
 
+<<<<<<< HEAD
     def _sufficiency(self, logits: Tensor) -> tuple[Tensor, Tensor]:
         """-log P(y): (P,), and its gradient in the logits: (P, C)."""
         log_share = (logits / self.config.temperature).log_softmax(-1)
@@ -182,6 +186,8 @@ class _Learner:
         on_rows = weight.unsqueeze(-1) if isinstance(weight, Tensor) else weight
         return -weight * (1 - q).log().squeeze(-1), on_rows * gradient
 
+=======
+>>>>>>> 7cb7e23bb838a1593ed485d3c3a0508e5f0f188f
     def _look(self, before: Tensor) -> None:
         """The only point where the host waits for the device: are the numbers finite, and which masks have settled?"""
         mask = self.mask()
@@ -272,11 +278,6 @@ class _Learner:
         if self.differ is not None:
             terms["laplacian"] = 0.5 * config.laplacian * total(self.differ * edge, self.edge_prediction)
         return terms
-
-
-def binary_entropy(share: Tensor) -> Tensor:
-    """H(s) in nats; ln 2 at one half."""
-    return -(torch.xlogy(share, share) + torch.xlogy(1 - share, 1 - share))
 
 
 def _move(adam: Adam, gradient: Tensor, moves: Tensor | None) -> None:

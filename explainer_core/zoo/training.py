@@ -12,7 +12,7 @@ from explainer_core.models import GNN, ModelSpec
 from explainer_core.zoo.tasks import PARTS, GraphTask, LinkTask, NodeTask, accuracy
 
 # Called after each epoch: its number from 1, of how many, the loss, and the validation accuracy.
-EpochDone = Callable[[int, int, float, float], None]
+EpochDone = Callable[[int, int, float, float], object]
 
 
 @dataclass(frozen=True)

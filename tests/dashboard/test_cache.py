@@ -10,7 +10,7 @@ import torch
 from streamlit.runtime.scriptrunner import StopException
 
 from dashboard import services
-from dashboard.services.cache import MB, Cache, size_in_bytes
+from dashboard.cache import MB, Cache, size_in_bytes
 from explainer_core import ExplainConfig, Node, explain, load_dataset, load_pretrained
 
 VISITORS = 20

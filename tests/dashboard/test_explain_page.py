@@ -15,7 +15,8 @@ from streamlit.testing.v1 import AppTest
 
 import explainer_core as xc
 from dashboard import services, state
-from dashboard.services import ExplainConfig, explanations, predict
+from dashboard.services import ExplainConfig
+from dashboard.tasks import explaining, subjects
 from dashboard.view import model_text
 from dashboard.view.labels import label_text
 from dashboard.view.plain_text import for_markdown
@@ -206,9 +207,9 @@ def test_the_first_page_needs_no_address_and_all_settings_go_back_to_none():
 
 
 def count_runs(monkeypatch) -> list:
-    runs, really = [], explanations.xc.explain_steps
+    runs, really = [], explaining.xc.explain_steps
     monkeypatch.setattr(
-        explanations.xc, "explain_steps", lambda *args, **rest: runs.append(args[3]) or really(*args, **rest)
+        explaining.xc, "explain_steps", lambda *args, **rest: runs.append(args[3]) or really(*args, **rest)
     )
     return runs
 
@@ -559,10 +560,10 @@ def test_a_bad_link_falls_back_with_a_word(bad):
 def test_an_error_inside_a_run_is_one_sentence_and_the_page_goes_on(alone, monkeypatch):
     really = services.explain
 
-    def explain(question):
+    def explain(question, on_progress):
         if question.request.target == 3:
             raise RuntimeError("the *memory* is full")
-        return really(question)
+        return really(question, on_progress)
 
     monkeypatch.setattr(services, "explain", explain)
     app = opened(node=3)
@@ -590,14 +591,12 @@ def test_a_stopped_run_offers_to_run_again(alone):
 def test_a_run_that_takes_long_is_shown_while_it_learns(alone, monkeypatch):
     shown, explain, mask_on = [], services.explain, services.mask_on
 
-    def slow(question):
-        steps = explain(question)
-        while True:
-            try:
-                yield next(steps)
-            except StopIteration as end:
-                return end.value
+    def slow(question, on_progress):
+        def slowly(progress):
             time.sleep(0.3)
+            on_progress(progress)
+
+        return explain(question, slowly)
 
     monkeypatch.setattr(services, "explain", slow)
     monkeypatch.setattr(services, "mask_on", lambda *args: shown.append(mask_on(*args)) or shown[-1])
@@ -615,7 +614,7 @@ def views_edges(app: AppTest) -> int:
 def test_names_that_look_like_code_are_letters(alone):
     graph = xc.load_dataset("karate")
     hostile = replace(graph, node_names=[IMAGE] * graph.num_nodes, class_names=(f"</b>{IMAGE}", "*b* [x](y)"))
-    predict._DATA.put("karate", hostile)
+    subjects._DATA.put("karate", hostile)
     app = opened(node=8)
     assert "<img" not in heading(app)
     assert "&lt;img" in heading(app)
@@ -626,7 +625,7 @@ def test_names_that_look_like_code_are_letters(alone):
 
 def test_a_visit_leaves_the_network_as_it_was():
     def weights() -> dict[str, bytes]:
-        return {name: value.numpy().tobytes() for name, value in predict.network("karate", "gat").state_dict().items()}
+        return {name: value.numpy().tobytes() for name, value in subjects.network("karate", "gat").state_dict().items()}
 
     before = weights()
     app = opened(model="gat", node=1, methods="gradient,attention,occlusion,integrated_gradients")
@@ -634,4 +633,4 @@ def test_a_visit_leaves_the_network_as_it_was():
     app.slider(key="entropy").set_value(1.0)
     run(app)
     assert weights() == before
-    assert not predict.network("karate", "gat").training
+    assert not subjects.network("karate", "gat").training

@@ -111,6 +111,17 @@ def test_all_classes_come_to_stand_in_a_row_and_one_without_members_is_left_out_
     assert services.found_prototype(request_for("karate", 1, seed=78)) is not None
 
 
+def test_the_script_runs_once_however_many_classes_are_missing(monkeypatch):
+    """Every run of the page asks for the list of data sets once."""
+    runs, made = [], []
+    datasets, make = services.datasets, services.make_prototype
+    monkeypatch.setattr(services, "datasets", lambda: (runs.append(1), datasets())[1])
+    monkeypatch.setattr(services, "make_prototype", lambda *asked: (made.append(asked[0].label), make(*asked))[1])
+    opened("ba_shapes", label=1, seed=80)
+    assert sorted(made) == [0, 1, 2, 3]
+    assert len(runs) == 1
+
+
 def test_the_row_is_left_alone_once_it_is_stopped():
     app = AppTest.from_file(str(APP), default_timeout=120)
     app.query_params.update(QUICK | {"dataset": "karate", "label": "0", "seed": "79"})

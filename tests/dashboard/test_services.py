@@ -12,6 +12,7 @@ import pytest
 import explainer_core as xc
 from dashboard import services
 from dashboard.services import ExplainConfig, Request, explanations, pictures, predict
+from dashboard.tasks import Timed, explaining, subjects
 from explainer_core.api import agreement_over_starts
 from explainer_core.explanation import metrics
 from explainer_core.models import GNN, ModelSpec
@@ -36,15 +37,14 @@ HOSTILE = (
 
 def answered(request: Request) -> services.Answer:
     """The answer, however long it takes."""
-    question = services.ask(request)
-    for _ in explanations.optimise(request):
-        pass
-    return services.known_answer(question)
+    return services.explain(services.ask(request))
 
 
-def explained_by(request: Request, method: str) -> explanations.Timed:
+def explained_by(request: Request, method: str) -> Timed:
     """What a method says of the prediction, the main picture's or one beside it."""
-    return explanations.optimised(request) if method == request.method else explanations.baseline(request, method)
+    if method == request.method:
+        return explanations.optimised(request)
+    return explanations.compared(request, [method]).others[0]
 
 
 def name(request: Request) -> str:
@@ -67,7 +67,7 @@ def hostile(alone):
     """The karate club, whose members have names that look like code."""
     graph = xc.load_dataset("karate")
     names = [HOSTILE[i % len(HOSTILE)] for i in range(graph.num_nodes)]
-    predict._DATA.put("karate", replace(graph, node_names=names, class_names=HOSTILE[1:3]))
+    subjects._DATA.put("karate", replace(graph, node_names=names, class_names=HOSTILE[1:3]))
     return KARATE
 
 
@@ -97,9 +97,11 @@ def test_true_class_is_asked_for_by_its_number():
 @pytest.mark.parametrize("request_", [CYCLES, LINK, COMPOUND], ids=name)
 def test_scores_are_those_of_the_metrics_called_directly(request_):
     model, whole = xc.load_pretrained(request_.dataset, request_.model), xc.load_dataset(request_.dataset)
-    found = [(method, explanations.baseline(request_, method)) for method in ("gradient", "attention", "occlusion")]
-    found = [("verified", explanations.optimised(request_)), *found]
-    for (method, timed), scores in zip(found, explanations.all_scores(request_, found), strict=True):
+    others = ("gradient", "attention", "occlusion")
+    compared = explanations.compared(request_, others)
+    found = [("verified", explanations.optimised(request_)), *zip(others, compared.others, strict=True)]
+    judged = [explanations.own_scores(request_), *compared.scores]
+    for (method, timed), scores in zip(found, judged, strict=True):
         explanation = replace(timed.explanation, explained_class=found[0][1].explanation.explained_class)
         (judged,) = metrics.faithfulness(model, whole, [explanation])
         assert scores.method == method
@@ -172,17 +174,26 @@ def test_the_paper_beside_is_the_mask_with_the_papers_settings():
 
 
 def test_leaving_a_run_leaves_nothing_behind(alone):
-    next(explanations.optimise(KARATE))
+    class Leaves(BaseException):
+        """As Streamlit ends a script."""
+
+    def leave(progress):
+        raise Leaves
+
+    with pytest.raises(Leaves):
+        explanations.optimise(KARATE, leave)
     assert not explanations.is_optimised(KARATE)
-    assert len(list(explanations.optimise(KARATE))) > 1
+    steps = []
+    explanations.optimise(KARATE, steps.append)
+    assert len(steps) > 1
     assert explanations.is_optimised(KARATE)
 
 
 @pytest.mark.parametrize("layers", [1, 3])
 def test_attention_of_a_network_of_another_depth_lies_on_the_explained_ones_edges(layers, alone):
     gat = GNN(ModelSpec("gat", "node", in_features=34, num_classes=2, hidden=8, num_layers=layers)).eval()
-    predict._MODELS.put(("karate", "gat"), gat.requires_grad_(False))
-    found, computation = explanations.baseline(KARATE, "attention").explanation, predict.computation_graph(KARATE)
+    subjects._MODELS.put(("karate", "gat"), gat.requires_grad_(False))
+    found, computation = explained_by(KARATE, "attention").explanation, subjects.computation_graph(KARATE)
     own = xc.explain(gat, xc.load_dataset("karate"), xc.Node(8), QUICK, "attention")
     assert found.edge_ids.tolist() == computation.edge_ids.tolist()
     assert set(found.edge_ids) != set(own.edge_ids)
@@ -192,20 +203,15 @@ def test_attention_of_a_network_of_another_depth_lies_on_the_explained_ones_edge
 
 
 @pytest.mark.parametrize("method", [services.MAIN_METHOD, services.MASK_METHOD])
-def test_other_starts_say_what_the_core_says_and_are_kept_one_by_one(method, alone):
+def test_other_starts_say_what_the_core_says_and_another_size_needs_no_other_run(method, alone, monkeypatch):
     asked = replace(KARATE, method=method, config=replace(QUICK, k_m="auto"))
     assert explanations.agreement_of(asked) is None
-    starts = services.try_starts(asked)
-    while next(starts)[0] < 4:
-        pass
-    starts.close()  # the visitor has touched something
-    assert next(services.try_starts(asked))[0] == 4  # and comes back
-    for _ in services.try_starts(asked):
-        pass
     model, whole = xc.load_pretrained("karate", "gcn"), xc.load_dataset("karate")
     for k_m in ("auto", 4):
         sized = replace(asked, config=replace(asked.config, k_m=k_m))
-        found = explanations.agreement_of(sized)  # another size needs no other run
+        found = explanations.try_starts(sized)
+        assert explanations.agreement_of(sized) is found
+        monkeypatch.setattr(explaining, "_started", None)
         direct = agreement_over_starts(model, whole, explanations.optimised(sized).explanation)
         assert (found.share, found.starts, found.kept_by) == (direct.share, direct.starts, direct.kept_by)
 
@@ -215,14 +221,14 @@ def test_other_starts_say_what_the_core_says_and_are_kept_one_by_one(method, alo
 def test_the_curve_is_what_choosing_each_size_gives(request_, method):
     asked = replace(request_, config=replace(QUICK, k_m="auto"), method=method)
     own = explanations.optimised(asked).explanation
-    trust = explanations.trust_of(asked)
+    trust = explanations.compared(asked, ()).trust
     for point in trust.curve[:8]:
         chosen = replace(asked, config=replace(asked.config, k_m=point.size))
         said = explanations.optimised(chosen).explanation.verdict
         assert point.alone == pytest.approx(said.alone, abs=1e-3)
         assert point.without == pytest.approx(said.without, abs=1e-3)
     # what is said of the shown size is one number wherever it stands
-    (scores,) = explanations.all_scores(asked, [(method, explanations.optimised(asked))])
+    scores = explanations.own_scores(asked)
     (shown,) = [point for point in trust.curve if point.size == own.size]
     assert shown.alone == own.verdict.alone == scores.judged.kept == trust.faithfulness.kept
     assert shown.without == own.verdict.without == scores.judged.without
@@ -234,7 +240,7 @@ def test_the_curve_is_what_choosing_each_size_gives(request_, method):
 @pytest.mark.parametrize("request_", ALL, ids=name)
 def test_a_picture_is_one_of_the_neighbourhood_with_its_target_and_its_truth(request_):
     drawing = pictures.drawn(request_)
-    picture, computation, graph = drawing.picture, predict.computation_graph(request_), predict.graph_of(request_)
+    picture, computation, graph = drawing.picture, subjects.computation_graph(request_), subjects.graph_of(request_)
     count = len(picture.nodes)
     assert len(set(picture.nodes)) == count
     assert {len(column) for column in (picture.x, picture.y, picture.colours, picture.labels, picture.tips)} == {count}
@@ -286,7 +292,9 @@ def test_a_panel_keeps_exactly_the_explanations_subgraph(request_):
 
 def test_a_sampled_neighbourhood_is_the_same_in_the_picture_and_in_the_explanation():
     few = replace(KARATE, target=0, config=replace(QUICK, max_edges=20, seed=3))
-    assert predict.computation_graph(few).edge_ids.tolist() == explanations.optimised(few).explanation.edge_ids.tolist()
+    assert (
+        subjects.computation_graph(few).edge_ids.tolist() == explanations.optimised(few).explanation.edge_ids.tolist()
+    )
 
 
 # Browsing
@@ -341,8 +349,8 @@ def test_a_map_has_every_node_once_in_the_unit_square(layout):
 
 
 def test_a_map_of_a_thousand_points_does_not_read_the_models_card_for_each(alone, monkeypatch):
-    reads, really = [], predict.find_card
-    monkeypatch.setattr(predict, "find_card", lambda *args: reads.append(args) or really(*args))
+    reads, really = [], subjects.find_card
+    monkeypatch.setattr(subjects, "find_card", lambda *args: reads.append(args) or really(*args))
     assert len(services.points("tree_cycles", "gcn", "embedding", "class").ids) > 900
     assert len(reads) < 10
 
@@ -361,7 +369,7 @@ def test_json_comes_back_as_the_same_explanation(request_):
 
 @pytest.mark.parametrize("request_", ALL, ids=name)
 def test_graphml_and_csv_hold_the_subgraph_and_every_weight(request_):
-    ours, graph = explanations.optimised(request_).explanation, predict.graph_of(request_)
+    ours, graph = explanations.optimised(request_).explanation, subjects.graph_of(request_)
     kept = set(ours.subgraph().edges)
     net = nx.parse_graphml(services.as_graphml(answered(request_)), node_type=int)
     assert {tuple(sorted(edge)) for edge in net.edges if net.edges[edge]["kept"]} == kept

@@ -9,7 +9,7 @@ import streamlit
 
 from dashboard import state
 from dashboard.services import COLOURS, ExplainConfig, Request
-from dashboard.services.predict import card_of
+from dashboard.tasks.subjects import card_of
 
 NODES, GRAPHS, LINKS = card_of("karate", "gcn"), card_of("molecules", "gin"), card_of("les_miserables", "gcn")
 IMAGE = "<img src=x onerror=alert(1)>"

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from dashboard.view.drawing import bond_lines
 from dashboard.view.picture import DOT, SQUARE, Panel, Picture
-from dashboard.view.scene_molecule import bond_lines
 from dashboard.view.svg import frame, svg, theme_rules, thumbnail
 from dashboard.view.svg_shapes import escaped
 

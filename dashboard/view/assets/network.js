@@ -10,22 +10,22 @@ import "./gestures.js";
 const EXPORT_SCALE = 2;
 
 // The columns Python sent, unpacked, with what drawing and walking need looked up once.
-function readPicture(data) {
+export function readPicture(data) {
   const count = data.nodes.length, edges = pairsOf(data.edges, count), neighbours = data.nodes.map(() => []);
   for (let i = 0; i < edges.length; i += 2) {
     neighbours[edges[i]].push(edges[i + 1]);
     if (edges[i] !== edges[i + 1]) neighbours[edges[i + 1]].push(edges[i]);
   }
   const bondLines = Array.from({ length: edges.length / 2 }, () => []);
-  for (const line of data.bond_lines) bondLines[line[0]].push(line);
+  for (const line of data.drawing.lines.bonds ?? []) bondLines[line[0]].push(line);
   const xs = Float32Array.from(data.x, (x) => x / data.unit), ys = Float32Array.from(data.y, (y) => y / data.unit);
   return {
-    nodes: data.nodes, xs, ys, edges, neighbours, bondLines, twins: new Set(data.twins),
+    nodes: data.nodes, xs, ys, edges, neighbours, bondLines, drawing: data.drawing, twins: new Set(data.drawing.twins),
     colours: data.colours.map((place) => data.palette[place]),
-    labels: data.labels, labelWidths: data.label_widths, tips: data.tips, targets: data.targets, targetSet: new Set(data.targets),
+    labels: data.labels, tips: data.tips.rows.map((row) => row.map((line) => data.tips.lines[line]).join("\n")), targets: data.targets, targetSet: new Set(data.targets),
     truth: data.truth, truthSet: new Set(data.truth), directed: data.directed,
     squares: data.squares ? bytesOf(data.squares) : null,
-    bonds: data.bonds ? [...bytesOf(data.bonds)] : null,
+    molecule: data.molecule,
     bounds: boundsOf(xs, ys),
   };
 }
@@ -109,7 +109,7 @@ class PanelView {
     }
     this.final = {
       weights: panel.weights === null ? null : bytesOf(panel.weights),
-      kept: new Set(panel.kept), keptNodes: new Set(panel.kept_nodes), unstable: new Set(panel.unstable), forming: false,
+      kept: new Set(panel.kept), keptNodes: new Set(panel.kept_nodes), unstable: new Set(panel.unstable), labels: bytesOf(panel.labels), forming: false,
     };
     if (!this.replay || this.replay.frame === this.replay.last) this.look = this.final;
     this.clickable = data.clickable;
@@ -167,7 +167,7 @@ class PanelView {
   hitAt(x, y, reach) {
     const { picture } = this.view, projection = this.stage.projection();
     const nodeWithin = (distance) => nearestPoint(picture.xs, picture.ys, projection, x, y, distance);
-    const on = nodeWithin(reach > 10 ? reach : nodeRadius(projection) + 3);
+    const on = nodeWithin(reach > 10 ? reach : nodeRadius(projection, picture.drawing) + 3);
     if (on !== null) return { node: on };
     const edge = this.edgeAt(x, y, projection);
     if (edge !== null) return { edge };

@@ -1,21 +1,19 @@
-// Paints one panel of a network on a canvas context. Knows nothing of pages, pointers or time. What it looks like is
-// decided in style.js and, in Python, in scene.py: a file is the same picture.
+// Paints one panel of a network on a canvas context. Knows nothing of pages, pointers or time. Which shapes there are and
+// where their points lie, drawing.py says, the same for files; here they are brought to pixels and get their style.
 //
 // picture: the columns of a Picture (see network.js). look: how this panel weighs it:
-//   { weights: Uint8Array or null, kept, keptNodes, unstable: Sets, forming: whether an earlier step of the mask is shown }
+//   { weights: Uint8Array or null, kept, keptNodes, unstable: Sets, labels, forming: whether an earlier step of the mask is shown }
 
 import { mix } from "./base.js";
-import { paintLabels } from "./labels.js";
-import { paintMolecule } from "./molecule.js";
 import { STYLE } from "./style.js";
+
+const FOCUS = 7; // pixels around a node
 
 export function paintPanel(context, projection, picture, look, theme, focus) {
   const brush = new Brush(context, projection, picture, look, theme);
   context.lineCap = context.lineJoin = "round";
-  if (focus !== null) brush.paintFocus(focus);
-  if (picture.bonds) paintMolecule(brush);
-  else paintGraph(brush);
-  brush.paintRings();
+  if (focus !== null) brush.focus(focus);
+  for (const layer of picture.drawing.layers) brush[layer]();
 }
 
 function growth(projection) {
@@ -23,18 +21,55 @@ function growth(projection) {
   return Math.min(most, Math.max(least, Math.sqrt(projection.scale)));
 }
 
-export function nodeRadius(projection) {
-  return STYLE.node.radius * growth(projection);
+export function nodeRadius(projection, drawing) {
+  return drawing.radius * growth(projection);
 }
 
 class Brush {
   constructor(context, projection, picture, look, theme) {
-    Object.assign(this, { context, projection, picture, look, theme });
+    Object.assign(this, { context, projection, picture, look, theme, drawing: picture.drawing });
     this.grow = growth(projection);
-    this.radius = nodeRadius(projection);
     this.px = picture.xs.map((x) => projection.x(x));
     this.py = picture.ys.map((y) => projection.y(y));
   }
+
+  // ---- where: the drawing in pixels ----
+
+  frame(edge) {
+    const a = this.picture.edges[2 * edge], b = this.picture.edges[2 * edge + 1];
+    const dx = this.px[b] - this.px[a], dy = this.py[b] - this.py[a], length = Math.hypot(dx, dy) || 1, ux = dx / length, uy = dy / length;
+    const aside = this.picture.twins.has(edge) ? this.drawing.twin_aside * this.grow : 0;
+    const x = -uy * aside, y = ux * aside;
+    return { a, b, ax: this.px[a] + x, ay: this.py[a] + y, bx: this.px[b] + x, by: this.py[b] + y, ux, uy, length };
+  }
+
+  // A line along an edge: both ends drawn in, moved to its right; `width` is that of the edge it keeps clear of.
+  line([edge, first, last, aside, widths, shorter], width = 0) {
+    const { ax, ay, bx, by, ux, uy, length } = this.frame(edge), { context, grow } = this;
+    const drawnIn = (inset) => Math.min(inset * grow, length * this.drawing.inset) + length * shorter;
+    const from = drawnIn(first), to = drawnIn(last), away = aside * grow + widths * width;
+    context.beginPath();
+    context.moveTo(ax + ux * from - uy * away, ay + uy * from + ux * away);
+    context.lineTo(bx - ux * to - uy * away, by - uy * to + ux * away);
+    context.stroke();
+  }
+
+  circle(x, y, radius) {
+    this.context.beginPath();
+    this.context.arc(x, y, radius, 0, 2 * Math.PI);
+    return this.context;
+  }
+
+  // Letters at a point, with a halo in the colour of the ground: readable over lines.
+  text(words, x, y, { size, weight, colour, halo, align = "center" }) {
+    const { context, theme } = this, under = Math.round(y + STYLE.baseline * size); // where letters stand: on whole pixels they are crisp
+    Object.assign(context, { font: `${weight} ${size}px ${theme.font}`, textAlign: align, textBaseline: "alphabetic" });
+    Object.assign(context, { strokeStyle: theme.ground, lineWidth: halo, fillStyle: colour });
+    context.strokeText(words, x, under);
+    context.fillText(words, x, under);
+  }
+
+  // ---- how: style by weight and role ----
 
   weight(edge) { return this.look.weights ? this.look.weights[edge] / 255 : 0; }
   role(edge) {
@@ -46,131 +81,134 @@ class Brush {
     const { weights, forming, keptNodes } = this.look;
     return Boolean(weights) && !forming && !keptNodes.has(node) && !this.picture.targetSet.has(node);
   }
-  reach() { return this.picture.bonds ? STYLE.atom.reach * this.grow : this.radius; }
+  // 2 for what is explained, 1 for what the explanation keeps, 0 for the rest.
+  importance(node) {
+    if (this.picture.targetSet.has(node)) return 2;
+    return Number(Boolean(this.look.weights) && this.look.keptNodes.has(node));
+  }
+
+  // Of an edge or of the band under a bond; null where a bond has no band.
+  stroke(edge, kind) {
+    const rule = STYLE[kind][this.role(edge)], weight = this.weight(edge);
+    if (!rule) return null;
+    const [width, share] = [this.width(rule, weight), rule.share[0] + rule.share[1] * weight];
+    return { width, colour: mix(this.theme[rule.over], this.theme[rule.under], share), arrow: weight >= rule.arrow };
+  }
+  width({ width: [from, by], growth: most }, weight) { return (from + by * weight) * Math.min(this.grow, most); }
 
   // The heaviest last, on top; what is kept over all that is not.
-  byWeight() {
+  order() {
     const { weights } = this.look, all = [...Array(this.picture.edges.length / 2).keys()];
     const rank = (edge) => weights[edge] + (this.role(edge) === "kept" ? 256 : 0);
     return weights ? all.sort((a, b) => rank(a) - rank(b)) : all;
   }
 
-  // Width and colour of an edge by one of the rules in style.js.
-  styleBy(rule, edge) {
-    const weight = this.weight(edge), linear = ([from, by]) => from + by * weight;
-    const colour = mix(this.theme[rule.over], this.theme[rule.under], linear(rule.share));
-    return { width: linear(rule.width) * Math.min(this.grow, rule.growth), colour, arrow: weight >= rule.arrow };
+  // ---- layers ----
+
+  edges() { this.along("edges", "edge"); }
+  bands() { this.along("bands", "band"); }
+
+  along(layer, kind) {
+    const { context, look, drawing } = this, lines = drawing.lines[layer] && new Map(drawing.lines[layer].map((line) => [line[0], line]));
+    for (const edge of this.order()) {
+      const stroke = this.stroke(edge, kind), { a, b } = this.frame(edge), line = lines ? lines.get(edge) : [edge, 0, 0, 0, 0, 0];
+      if (!stroke || !line) continue;
+      Object.assign(context, { strokeStyle: stroke.colour, lineWidth: stroke.width });
+      // Round dots as wide as the line: an edge that some starts keep and others drop.
+      const isDotted = look.unstable.has(edge) && !look.forming;
+      if (isDotted) context.setLineDash([0.01, Math.max(STYLE.dots.least_px, stroke.width * STYLE.dots[kind])]);
+      if (a !== b) this.line(line);
+      else this.circle(this.px[a], this.py[a] - drawing.loop * this.grow, drawing.radius * this.grow).stroke();
+      if (isDotted) context.setLineDash([]);
+    }
   }
 
-  // Both ends of an edge on the canvas, drawn in by `gap` from the nodes.
-  segment(edge, gap = 0) {
-    const a = this.picture.edges[2 * edge], b = this.picture.edges[2 * edge + 1];
-    let ax = this.px[a], ay = this.py[a], bx = this.px[b], by = this.py[b];
-    const length = Math.hypot(bx - ax, by - ay) || 1, ux = (bx - ax) / length, uy = (by - ay) / length;
-    const inset = Math.min(gap, length * STYLE.line.inset);
-    const aside = this.picture.twins.has(edge) ? STYLE.line.twin * this.grow : 0; // a to b and b to a, side by side
-    ax += ux * inset - uy * aside; ay += uy * inset + ux * aside;
-    bx -= ux * inset + uy * aside; by -= uy * inset - ux * aside;
-    return { a, b, ax, ay, bx, by, ux, uy, length };
+  heads() {
+    const { context, grow, drawing: { head: [corners, room, roomWidths] } } = this;
+    for (const edge of this.order()) {
+      const { width, colour, arrow } = this.stroke(edge, "edge"), { a, b, bx, by, ux, uy, length } = this.frame(edge);
+      if (!arrow || a === b || length < room * grow + roomWidths * width) continue;
+      context.fillStyle = colour;
+      context.beginPath();
+      for (const [backGrown, backWidths, asideGrown, asideWidths] of corners) {
+        const back = backGrown * grow + backWidths * width, aside = asideGrown * grow + asideWidths * width;
+        context.lineTo(bx - ux * back - uy * aside, by - uy * back + ux * aside);
+      }
+      context.fill();
+    }
   }
 
-  line(ax, ay, bx, by) {
-    this.context.beginPath();
-    this.context.moveTo(ax, ay);
-    this.context.lineTo(bx, by);
-    this.context.stroke();
-  }
-
-  strokeEdge(edge, { width, colour }, dotGap) {
-    const { a, b, ax, ay, bx, by } = this.segment(edge), { context, look } = this;
-    Object.assign(context, { strokeStyle: colour, lineWidth: width });
-    // Round dots as wide as the line: an edge that some starts keep and others drop.
-    if (look.unstable.has(edge) && !look.forming) context.setLineDash([0.01, Math.max(STYLE.dots.least_px, width * dotGap)]);
-    if (a !== b) this.line(ax, ay, bx, by);
-    else this.circle(ax, ay - STYLE.line.loop_rise * this.radius, this.radius).stroke(); // from a node to itself
-    context.setLineDash([]);
-  }
-
-  circle(x, y, radius) {
-    this.context.beginPath();
-    this.context.arc(x, y, radius, 0, 2 * Math.PI);
-    return this.context;
-  }
-
-  // Dashes on both sides of an edge: they frame its weight instead of covering it.
-  paintTruth(edge, width) {
-    const { context, theme, picture, grow } = this, { truth } = STYLE;
-    const { a, b, ax, ay, bx, by, ux, uy } = this.segment(edge, picture.bonds ? 0 : this.radius + truth.gap);
-    if (a === b) return;
-    const aside = width / 2 + truth.aside * grow;
-    const strokeStyle = mix(theme[truth.over], theme.ground, truth.share);
-    Object.assign(context, { strokeStyle, lineWidth: truth.width * grow, lineCap: "butt" });
-    context.setLineDash(truth.dash.map((length) => length * grow));
-    for (const side of [aside, -aside]) this.line(ax - uy * side, ay + ux * side, bx - uy * side, by + ux * side);
+  truth() {
+    const { context, theme, picture, grow } = this, { width, dash, over, share } = STYLE.truth;
+    Object.assign(context, { strokeStyle: mix(theme[over], theme.ground, share), lineWidth: width * grow, lineCap: "butt" });
+    context.setLineDash(dash.map((length) => length * grow));
+    for (const line of this.drawing.lines.truth) {
+      const beside = this.stroke(line[0], picture.molecule ? "band" : "edge");
+      this.line(line, beside?.width ?? this.width(STYLE.bare_bond, 0));
+    }
     context.setLineDash([]);
     context.lineCap = "round";
   }
 
-  paintFocus(node) {
-    this.context.fillStyle = mix(this.theme.accent, this.theme.ground, 0.35);
-    this.circle(this.px[node], this.py[node], this.reach() + 7).fill();
+  bonds() {
+    const { context, theme, grow, picture: { bondLines, edges } } = this, { width, over, share, faded } = STYLE.bond;
+    for (const edge of this.order()) {
+      const isFaded = this.isFaded(edges[2 * edge]) || this.isFaded(edges[2 * edge + 1]);
+      Object.assign(context, { strokeStyle: mix(theme[over], theme.ground, isFaded ? faded : share), lineWidth: width * grow });
+      for (const line of bondLines[edge]) this.line(line);
+    }
   }
 
-  paintRings() {
-    const { context, theme } = this, { gap, halo, width } = STYLE.ring;
+  nodes() {
+    const { context, picture, theme, grow, drawing } = this, nodes = [...picture.xs.keys()];
+    const half = drawing.half * grow, radius = drawing.radius * grow;
+    for (const node of [...nodes.filter((each) => this.isFaded(each)), ...nodes.filter((each) => !this.isFaded(each))]) {
+      const x = this.px[node], y = this.py[node], colour = picture.colours[node];
+      context.fillStyle = this.isFaded(node) ? mix(colour, theme.ground, STYLE.node.faded) : colour;
+      Object.assign(context, { strokeStyle: theme.ground, lineWidth: STYLE.node.rim * grow });
+      context.beginPath();
+      if (picture.squares?.[node]) context.rect(x - half, y - half, 2 * half, 2 * half);
+      else context.arc(x, y, radius, 0, 2 * Math.PI);
+      context.stroke(); // a rim of ground sets the node off from its edges
+      context.fill();
+    }
+  }
+
+  letters() {
+    const { picture, theme, grow } = this, { size, least_px, weight, halo, faded } = STYLE.atom;
+    for (const [atom, letters] of picture.labels.entries()) {
+      if (!letters) continue;
+      const colour = this.isFaded(atom) ? mix(picture.colours[atom], theme.ground, faded) : picture.colours[atom];
+      const style = { size: Math.round(Math.max(least_px, size * grow)), weight, colour, halo: halo * grow };
+      this.text(letters, this.px[atom], this.py[atom] + this.drawing.letters_down * grow, style);
+    }
+  }
+
+  // Names have their places; all that depends on the zoom is whether one is written yet.
+  labels() {
+    const { picture, theme, projection, grow, drawing } = this, style = STYLE.label, [least, most] = style.range_px;
+    const size = Math.round(Math.min(most, Math.max(least, style.size * grow)));
+    for (const node of picture.labels.keys()) {
+      const from = drawing.zooms[this.look.labels[2 * node]];
+      if (from === undefined || projection.scale < from) continue; // no name, or not yet
+      const [right, down, heights, anchor] = drawing.places[this.look.labels[2 * node + 1]], rank = this.importance(node);
+      const share = rank ? 1 : this.isFaded(node) ? style.faded : style.share;
+      const look = { size, weight: style.weights[rank], colour: mix(theme.text, theme.ground, share), halo: style.halo_px };
+      const align = anchor === "middle" ? "center" : anchor;
+      this.text(picture.labels[node], this.px[node] + right * grow, this.py[node] + down * grow + heights * size, { ...look, align });
+    }
+  }
+
+  rings() {
     for (const node of this.picture.targets)
-      for (const [strokeStyle, thick] of [[theme.ground, halo], [theme.text, width]]) {
-        this.circle(this.px[node], this.py[node], this.reach() + gap * this.grow);
-        Object.assign(context, { strokeStyle, lineWidth: thick * this.grow }).stroke();
+      for (const [name, width] of STYLE.ring) {
+        this.circle(this.px[node], this.py[node], this.drawing.ring * this.grow);
+        Object.assign(this.context, { strokeStyle: this.theme[name], lineWidth: width * this.grow }).stroke();
       }
   }
 
-  // Letters around a point, with a halo in the colour of the ground: readable over lines.
-  text(words, x, y, { size, weight, colour, halo }) {
-    const { context, theme } = this, under = Math.round(y + STYLE.baseline * size); // where letters stand: on whole pixels they are crisp
-    Object.assign(context, { font: `${weight} ${size}px ${theme.font}`, textAlign: "center", textBaseline: "alphabetic" });
-    Object.assign(context, { strokeStyle: theme.ground, lineWidth: halo, fillStyle: colour });
-    context.strokeText(words, x, under);
-    context.fillText(words, x, under);
+  focus(node) {
+    this.context.fillStyle = mix(this.theme.accent, this.theme.ground, 0.35);
+    this.circle(this.px[node], this.py[node], this.drawing.reach * this.grow + FOCUS).fill();
   }
-}
-
-// ---- networks -------------------------------------------------------------------------------------------------
-
-function paintGraph(brush) {
-  const { picture } = brush, styleOf = (edge) => brush.styleBy(STYLE.edge[brush.role(edge)], edge);
-  for (const edge of brush.byWeight()) {
-    const style = styleOf(edge);
-    brush.strokeEdge(edge, style, STYLE.dots.gap);
-    if (picture.directed && style.arrow) paintArrow(brush, edge, style);
-  }
-  for (const edge of picture.truth) brush.paintTruth(edge, styleOf(edge).width);
-  const nodes = [...Array(picture.xs.length).keys()];
-  for (const node of nodes) if (brush.isFaded(node)) paintNode(brush, node);
-  for (const node of nodes) if (!brush.isFaded(node)) paintNode(brush, node);
-  paintLabels(brush);
-}
-
-function paintArrow(brush, edge, { width, colour }) {
-  const { arrow } = STYLE, { context } = brush, { a, b, bx, by, ux, uy, length } = brush.segment(edge, brush.radius + arrow.gap);
-  const size = arrow.size * brush.grow + arrow.by_width * width, half = size * arrow.spread;
-  if (a === b || length < 2 * brush.radius + size) return; // no room
-  context.fillStyle = colour;
-  context.beginPath();
-  context.moveTo(bx, by);
-  context.lineTo(bx - ux * size - uy * half, by - uy * size + ux * half);
-  context.lineTo(bx - ux * size + uy * half, by - uy * size - ux * half);
-  context.fill();
-}
-
-function paintNode(brush, node) {
-  const { context, picture, theme, radius } = brush, { square, rim, faded } = STYLE.node;
-  const x = brush.px[node], y = brush.py[node], half = square * radius, colour = picture.colours[node];
-  context.fillStyle = brush.isFaded(node) ? mix(colour, theme.ground, faded) : colour;
-  Object.assign(context, { strokeStyle: theme.ground, lineWidth: rim * brush.grow });
-  context.beginPath();
-  if (picture.squares?.[node]) context.rect(x - half, y - half, 2 * half, 2 * half);
-  else context.arc(x, y, radius, 0, 2 * Math.PI);
-  context.stroke(); // a rim of ground sets the node off from its edges
-  context.fill();
 }

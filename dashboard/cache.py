@@ -36,11 +36,6 @@ class Cache(Generic[Value]):
     def size_in_bytes(self) -> int:
         return int(self._values.currsize)
 
-    def all_keys(self) -> list[Hashable]:
-        """The keys, that of the last value made at the end."""
-        with self._lock:
-            return list(self._values)
-
     def get(self, key: Hashable) -> Value | None:
         with self._lock:
             return self._values.get(key)

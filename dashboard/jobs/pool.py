@@ -1,0 +1,238 @@
+"""Worker processes with one queue before them: who waits for what, which job comes next, and when a run is ended."""
+
+import threading
+import time
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from dashboard.jobs.job import Job, Priority, RunRefused, Waiting, in_order, next_job
+from dashboard.jobs.process import WorkerProcess
+from dashboard.jobs.worker import DONE, FAILED, PROGRESS, READY
+from dashboard.limits import MB, Limits
+
+POLL = 0.1  # seconds between two looks whether the visitor is still there, and at what the workers take
+GRACE = 1.0  # seconds a worker has to drop a job before it is killed
+ATTEMPTS = 3  # workers that may die over one job
+PAUSE = 1.0  # seconds before a worker is started in place of one that never became ready
+
+
+class Pool:
+    """Everything but the pipes is under one lock."""
+
+    def __init__(self, limits: Limits, start_worker: Callable[[int], WorkerProcess] = WorkerProcess):
+        self.limits, self._start_worker = limits, start_worker
+        self._lock = threading.RLock()
+        self._workers: dict[int, WorkerProcess] = {}
+        self._waiting: list[Job] = []
+        self._wanted: dict[Hashable, Job] = {}  # waiting or running
+        self._of_visitor: dict[Hashable, Job] = {}
+        self._open = True
+
+    def start(self) -> None:
+        for number in range(self.limits.workers):
+            threading.Thread(target=self._attend, args=(number,), name=f"worker {number}", daemon=True).start()
+        threading.Thread(target=self._watch, name="limits of runs", daemon=True).start()
+
+    def close(self) -> None:
+        with self._lock:
+            self._open = False
+            for worker in self._workers.values():
+                worker.kill()
+
+    @property
+    def processes(self) -> list[int]:
+        """The numbers the system knows the workers by."""
+        with self._lock:
+            return [worker.process.pid for worker in self._workers.values()]
+
+    # What visitors ask
+
+    def run(
+        self,
+        task: Callable[..., Any],
+        args: tuple,
+        *,
+        key: Hashable,
+        visitor: Hashable,
+        priority: Priority = Priority.PICTURE,
+        long: bool = False,
+        pulse: Callable[[], None] = lambda: None,
+        on_progress: Callable[[Any], None] = lambda progress: None,
+    ) -> Any:
+        """The task's result. Same keys are one run. `pulse` raises when the visitor has left, and with the last one the run ends."""
+        job = self._join(
+            Job(key, task, args, priority, long, time.monotonic(), threading.Condition(self._lock)), visitor
+        )
+        seen = 0
+        try:
+            while True:
+                with self._lock:
+                    if not job.finished and job.reports == seen:
+                        job.changed.wait(POLL)
+                    finished, reports, progress = job.finished, job.reports, job.progress
+                    ahead = self._ahead_of(job)
+                pulse()
+                if reports > seen:
+                    seen = reports
+                    on_progress(progress)
+                elif ahead is not None:
+                    on_progress(Waiting(ahead))
+                if finished:
+                    return job.outcome()
+        finally:
+            self._leave(job, visitor)
+
+    def _join(self, new: Job, visitor: Hashable) -> Job:
+        with self._lock:
+            job = self._wanted.setdefault(new.key, new)
+            before = self._of_visitor.get(visitor)
+            if before is not None and before is not job:
+                self._leave(before, visitor)  # a visitor has one run at a time
+            job.visitors.add(visitor)
+            job.priority = min(job.priority, new.priority)
+            self._of_visitor[visitor] = job
+            if job is new:
+                self._waiting.append(job)
+        self._give_out()
+        return job
+
+    def _leave(self, job: Job, visitor: Hashable) -> None:
+        with self._lock:
+            job.visitors.discard(visitor)
+            if self._of_visitor.get(visitor) is job:
+                del self._of_visitor[visitor]
+            if job.visitors or job.finished:
+                return
+            self._forget(job)
+            worker = next((each for each in self._workers.values() if each.job is job), None)
+        if worker is not None:
+            self._cancel(worker, job)
+
+    def _cancel(self, worker: WorkerProcess, job: Job) -> None:
+        with self._lock:
+            if worker.job is not job or worker.cancelled_at is not None:
+                return
+            worker.cancelled_at, run_number = time.monotonic(), worker.run_number
+        worker.tell_to_cancel(run_number)
+
+    def _forget(self, job: Job) -> None:
+        if self._wanted.get(job.key) is job:
+            del self._wanted[job.key]
+        if job in self._waiting:
+            self._waiting.remove(job)
+
+    def _ahead_of(self, job: Job) -> int | None:
+        """How many come before a job that waits; None for one that runs."""
+        if job not in self._waiting:
+            return None
+        return in_order(self._waiting, time.monotonic()).index(job)
+
+    # What workers do
+
+    def _give_out(self) -> None:
+        """Gives every free worker the job that comes next. The pipe is written to outside the lock: a job may be megabytes."""
+        while True:
+            with self._lock:
+                free = next((worker for worker in self._workers.values() if worker.is_free), None)
+                running = [worker.job for worker in self._workers.values() if worker.job is not None]
+                job = next_job(self._waiting, running, len(self._workers), time.monotonic()) if free else None
+                if free is None or job is None:
+                    return
+                self._waiting.remove(job)
+                free.take(job)
+            free.begin()
+
+    def _attend(self, number: int) -> None:
+        """Listens to one worker for as long as the server runs, and starts another in its place when it dies."""
+        while self._open:
+            worker = self._start_worker(number)
+            with self._lock:
+                self._workers[number] = worker
+            try:
+                while True:
+                    self._heard(worker, *worker.listen())
+            except (EOFError, OSError):
+                worker.process.wait()
+                if worker.retired:
+                    return
+                self._lost(worker)
+            if not worker.ready:
+                time.sleep(PAUSE)  # it will hardly do better at once
+
+    def _heard(self, worker: WorkerProcess, kind: str, run_number: int, value: Any) -> None:
+        with self._lock:
+            job = worker.job
+            if kind == READY:
+                worker.ready = bool(value)
+                if not worker.ready:  # there are fewer devices than workers
+                    worker.retired = True
+                    del self._workers[worker.number]
+            elif job is None or run_number != worker.run_number:
+                return
+            elif kind == PROGRESS:
+                job.progress = value
+                job.reports += 1
+                job.changed.notify_all()
+                return
+            else:
+                worker.job = None
+                if not job.finished:
+                    self._finish(job, result=value if kind == DONE else None, error=value if kind == FAILED else None)
+        self._give_out()
+
+    def _lost(self, worker: WorkerProcess) -> None:
+        """A worker has died. Its job goes to another, unless it was ended on purpose or takes every worker with it."""
+        with self._lock:
+            job, worker.job, worker.ready = worker.job, None, False
+            if job is None or job.finished:
+                return
+            job.attempts += 1
+            if worker.ended_because is not None:
+                self._finish(job, error=worker.ended_because)
+            elif not job.visitors:
+                self._finish(job)
+            elif job.attempts >= ATTEMPTS:
+                self._finish(
+                    job,
+                    error=RuntimeError(
+                        f"a run must not end its worker process ({ATTEMPTS} have died of it); ask for less"
+                    ),
+                )
+            else:
+                self._waiting.append(job)
+        self._give_out()
+
+    def _finish(self, job: Job, result: Any = None, error: BaseException | None = None) -> None:
+        self._forget(job)
+        job.finished, job.result, job.error = True, result, error
+        job.changed.notify_all()
+
+    # Limits
+
+    def _watch(self) -> None:
+        while self._open:
+            time.sleep(POLL)
+            with self._lock:
+                busy = [(worker, worker.job) for worker in self._workers.values() if worker.job is not None]
+            for worker, job in busy:
+                self._check(worker, job, time.monotonic())
+
+    def _check(self, worker: WorkerProcess, job: Job, now: float) -> None:
+        cancelled_at = worker.cancelled_at
+        if cancelled_at is not None:
+            if now - cancelled_at > GRACE:
+                worker.kill(worker.ended_because)
+        elif now - worker.began > self.limits.run_seconds:
+            self._end(worker, job, f"a run may take {self.limits.run_seconds} seconds (this one took longer)")
+            self._cancel(worker, job)
+        elif worker.memory() - worker.memory_before > self.limits.run_memory * MB:
+            self._end(worker, job, f"a run may take {self.limits.run_memory:,} MB of memory (this one took more)")
+            worker.kill(worker.ended_because)
+
+    def _end(self, worker: WorkerProcess, job: Job, rule: str) -> None:
+        """Those who wait for a run are told at once why it is ended."""
+        refused = RunRefused(f"{rule}; choose fewer steps, seeds, edges or members")
+        with self._lock:
+            if worker.job is job and not job.finished:
+                worker.ended_because = refused
+                self._finish(job, error=refused)

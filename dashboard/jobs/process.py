@@ -1,0 +1,75 @@
+"""The server's end of one worker process."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any, BinaryIO, cast
+
+import psutil
+
+from dashboard.jobs import wire
+from dashboard.jobs.job import Job
+from dashboard.jobs.worker import CANCEL, RUN
+
+COMMAND = (sys.executable, "-c", "from dashboard.jobs.worker import main; main()")
+
+
+class WorkerProcess:
+    """A process that is spawned, not forked: no thread or lock of the server comes with it."""
+
+    def __init__(self, number: int, command: Sequence[str] = COMMAND):
+        self.number = number
+        self.process = subprocess.Popen(  # noqa: S603  (a command of our own, with a number)
+            [*command, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self._speaking = threading.Lock()
+        self.ready = False
+        self.retired = False  # there was no device for it
+        self.job: Job | None = None
+        self.run_number = 0  # of the job among all this process has been given
+        self.began = 0.0  # time.monotonic() when the job was given
+        self.memory_before = 0  # bytes
+        self.cancelled_at: float | None = None
+        self.ended_because: Exception | None = None  # what those who wait for its job are told
+
+    @property
+    def is_free(self) -> bool:
+        return self.ready and self.job is None
+
+    def take(self, job: Job) -> None:
+        """From here on the job is this worker's; `begin` tells it so."""
+        self.job, self.began, self.cancelled_at, self.ended_because = job, time.monotonic(), None, None
+        self.run_number += 1
+        self.memory_before = self.memory()
+
+    def begin(self) -> None:
+        job = self.job
+        if job is not None:
+            self._say(RUN, self.run_number, job.task, job.args)
+
+    def tell_to_cancel(self, run_number: int) -> None:
+        """It drops that run, if it has not gone on to another by then."""
+        self._say(CANCEL, run_number)
+
+    def _say(self, *message: object) -> None:
+        try:
+            with self._speaking:
+                wire.send(cast(BinaryIO, self.process.stdin), message)
+        except OSError:
+            pass  # it has died; whoever listens to it is told so and gives its job to another
+
+    def listen(self) -> Any:
+        return wire.receive(cast(BinaryIO, self.process.stdout))
+
+    def memory(self) -> int:
+        """Bytes of memory it holds; 0 once it has died."""
+        try:
+            return psutil.Process(self.process.pid).memory_info().rss
+        except psutil.Error:
+            return 0
+
+    def kill(self, because: Exception | None = None) -> None:
+        self.ended_because = because
+        self.process.kill()

@@ -1,0 +1,113 @@
+"""A worker process: it runs one task after another, says how far it is, and drops a task when it is told to.
+
+A task is a function `task(*args, emit)` that may call `emit(progress)`. It is cancelled by an exception that rises in it between
+two lines of Python, so that no task has to look for it.
+"""
+
+import _thread
+import gc
+import importlib
+import os
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from dashboard.jobs import wire
+
+READY, PROGRESS, DONE, FAILED, CANCELLED = "ready", "progress", "done", "failed", "cancelled"  # what a worker says
+RUN, CANCEL = "run", "cancel"  # what it is told
+WARM_UP = "dashboard.tasks"  # the module whose `warm_up` loads what every task needs
+
+
+class Cancelled(BaseException):
+    """Nobody waits for the running task any more. No Exception, so that nothing in the task takes it for an error."""
+
+
+class Worker:
+    """The main thread runs the tasks; another listens, and interrupts it."""
+
+    def __init__(self, inbox: BinaryIO, outbox: BinaryIO):
+        self.inbox, self.outbox = inbox, outbox
+        self.runs: queue.SimpleQueue = queue.SimpleQueue()
+        self.running: int | None = None  # the number of the task that may be interrupted now
+        self.cancelled: int | None = None
+        self.speaking = False
+
+    def serve(self) -> None:
+        signal.signal(signal.SIGINT, self._interrupted)
+        threading.Thread(target=self._listen, daemon=True).start()
+        while True:
+            number, task, args = self.runs.get()
+            self._say(*self._run(number, task, args))
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                kind, number, *rest = wire.receive(self.inbox)
+            except (EOFError, OSError):
+                os._exit(0)  # the server is gone
+            if kind == RUN:
+                self.runs.put((number, *rest))
+            else:
+                self.cancelled = number
+                if self.running == number:
+                    _thread.interrupt_main(signal.SIGINT)
+
+    def _interrupted(self, *_: object) -> None:
+        """A message that is half written must be finished; `emit` raises after it. Ctrl-C in the terminal means nothing here."""
+        if self._is_cancelled() and not self.speaking:
+            raise Cancelled
+
+    def _is_cancelled(self) -> bool:
+        return self.running is not None and self.running == self.cancelled
+
+    def _run(self, number: int, task: Callable[..., Any], args: tuple) -> tuple:
+        def emit(progress: object) -> None:
+            self.speaking = True
+            self._say(PROGRESS, number, progress)
+            self.speaking = False
+            if self._is_cancelled():
+                raise Cancelled
+
+        try:
+            try:
+                self.running = number
+                if self._is_cancelled():
+                    raise Cancelled
+                result = task(*args, emit=emit)
+            finally:
+                self.running = None
+        except Cancelled:
+            return CANCELLED, number, None
+        except Exception as error:
+            return FAILED, number, _portable(error)
+        return DONE, number, result
+
+    def _say(self, kind: str, number: int, value: object) -> None:
+        wire.send(self.outbox, (kind, number, value))
+
+
+def _portable(error: Exception) -> Exception:
+    """The error as the server can read it: one that is made of its message alone, of a class that both know."""
+    rebuilt = next((kind for kind in type(error).__mro__ if kind.__module__ == "builtins"), RuntimeError)
+    own = type(error).__module__.split(".")[0] in ("explainer_core", "dashboard")
+    try:
+        return type(error)(str(error)) if own else rebuilt(str(error))
+    except TypeError:  # made of something else
+        return rebuilt(str(error))
+
+
+def main(warm_up: str = WARM_UP) -> None:
+    """The whole program; its argument is the worker's number. Messages come and go where a program reads and prints."""
+    inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints must not come between two messages
+    worker = Worker(inbox, outbox)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    needed = importlib.import_module(warm_up).warm_up(int(sys.argv[1]))
+    gc.freeze()
+    wire.send(outbox, (READY, 0, needed))
+    if needed:
+        worker.serve()

@@ -1,0 +1,69 @@
+"""What a run will take, estimated before it begins: a request that cannot fit is refused with what would fit."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dashboard import jobs
+from dashboard.jobs import RunRefused
+from dashboard.limits import MB, Limits
+from dashboard.schema import Request
+from dashboard.tasks.subjects import computation_graph, network
+
+# Of one value of one node or directed edge in one layer, fitted to runs of 1 to 50 seeds on the largest graphs that ship.
+SECONDS = 1.5e-8  # of one step
+BYTES = 20
+ALWAYS_MB = 80  # whatever is asked
+LONG = 2.0  # seconds; longer runs do not keep others waiting
+
+
+@dataclass(frozen=True)
+class Cost:
+    seconds: float
+    megabytes: float
+
+
+def cost_of(request: Request) -> Cost:
+    values, config = _values(request) * request.config.seeds, request.config
+    return Cost(values * config.steps * SECONDS, ALWAYS_MB + values * BYTES / MB)
+
+
+def _values(request: Request) -> int:
+    """How many numbers one pass works out: each layer looks one hop less far than the one before it."""
+    found, spec = computation_graph(request), network(request.dataset, request.model).spec
+    node_hop = np.zeros(int(found.nodes.max(initial=0)) + 1, dtype=int)
+    node_hop[found.nodes] = found.hop
+    hops = np.concatenate([found.hop, node_hop[found.edge_index[1]]])  # of nodes, and of the nodes that edges lead to
+    return spec.hidden * sum(int((hops <= spec.num_layers - layer).sum()) for layer in range(1, spec.num_layers + 1))
+
+
+def takes_long(request: Request) -> bool:
+    return cost_of(request).seconds > LONG
+
+
+def check_run(request: Request) -> None:
+    """Raises RunRefused for a run that would be ended anyway. In a process of one's own there is no limit."""
+    limits, cost = jobs.limits(), cost_of(request)
+    if limits is None or _fits(cost, limits):
+        return
+    config = request.config
+    seconds, memory = f"{limits.run_seconds} seconds", f"{limits.run_memory:,} MB"
+    raise RunRefused(
+        f"a run may take {seconds} and {memory} (about {cost.seconds:,.0f} seconds and {cost.megabytes:,.0f} MB for "
+        f"steps {config.steps:,} and seeds {config.seeds} on this graph); {_what_fits(request, limits)}"
+    )
+
+
+def _fits(cost: Cost, limits: Limits) -> bool:
+    return cost.seconds <= limits.run_seconds and cost.megabytes <= limits.run_memory
+
+
+def _what_fits(request: Request, limits: Limits) -> str:
+    """The most seeds that fit with as many steps, or else the most steps with one seed."""
+    config, one = request.config, cost_of(replace(request, config=replace(request.config, seeds=1)))
+    by_memory = (limits.run_memory - ALWAYS_MB) / max(one.megabytes - ALWAYS_MB, 1e-9)
+    seeds = int(min(limits.run_seconds / max(one.seconds, 1e-9), by_memory))
+    if seeds >= 1:
+        return f"seeds {min(seeds, config.seeds)} would fit"
+    steps = int(limits.run_seconds / (one.seconds / config.steps))
+    return f"steps {steps:,} and seeds 1 would fit" if steps >= 1 and by_memory >= 1 else "choose fewer edges"

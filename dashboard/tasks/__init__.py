@@ -1,0 +1,38 @@
+"""What takes long, as functions of plain data: they run in a worker process, or in the server where it has none.
+
+Each is `task(*args, emit)`: `emit` tells whoever waits how far it is.
+"""
+
+from dashboard.tasks.explaining import (
+    STARTS,
+    Beside,
+    Compared,
+    Found,
+    Started,
+    Step,
+    Timed,
+    compare,
+    explain,
+    resize,
+    try_starts,
+)
+from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype
+from dashboard.tasks.warming import warm_up
+
+__all__ = [
+    "STARTS",
+    "Beside",
+    "ClassRequest",
+    "Compared",
+    "Found",
+    "Growing",
+    "Started",
+    "Step",
+    "Timed",
+    "compare",
+    "explain",
+    "make_prototype",
+    "resize",
+    "try_starts",
+    "warm_up",
+]

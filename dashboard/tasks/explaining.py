@@ -1,0 +1,205 @@
+"""The runs behind the Explain page: the explanation, the same at another size, what stands beside it, other starts."""
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+import explainer_core as xc
+from dashboard.schema import MASK_METHOD, Request, Scores, judged
+from dashboard.tasks.subjects import computation_graph, graph_of, network, subject
+from explainer_core import Explanation
+from explainer_core.explanation.metrics import Faithfulness, agreement, edge_auc, faithfulness
+from explainer_core.explanation.trust import STARTS, Agreement, Trust, trust, with_size
+
+WATCHED = 30  # how often a run reports while it learns
+WATCHED_START = 5  # and one of the other starts
+Emit = Callable[[object], None]
+
+
+@dataclass(frozen=True)
+class Timed:
+    """An explanation and the seconds it took."""
+
+    explanation: Explanation
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a run is, and its mask so far in the order of the computation graph's edges."""
+
+    number: int
+    total: int
+    edge_weight: np.ndarray
+    searching: bool = False  # the mask is optimised; now the network is asked about it and other proposals
+
+
+@dataclass(frozen=True)
+class Started:
+    """So many of the other starts are done."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finished run: its explanation at the size asked for, judged, and the mask it started from, if it was searched for."""
+
+    found: Timed
+    mask: Timed | None
+    scores: Scores
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A method to lay beside the main picture, in the core's own terms: which one, of which network, with which settings."""
+
+    name: str  # the page's own
+    request: Request
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What every other size would give, and what other methods say of the same prediction, judged by the same network."""
+
+    trust: Trust
+    others: tuple[Timed, ...]
+    scores: tuple[Scores, ...]
+
+
+def explain(request: Request, emit: Emit) -> Found:
+    """Runs the request's method. The verified search starts from the mask, so that one run gives both."""
+    (data, target), model, config = subject(request), network(request.dataset, request.model), request.config
+    searches = xc.METHODS[request.method].verifies
+    asked = {"target_class": request.target_class, "every": max(1, config.steps // WATCHED)}
+    began, last = time.perf_counter(), None
+    for last in xc.explain_steps(model, data, target, config, request.method, **asked):
+        emit(Step(last.number, config.steps, last.edge_weight))
+    assert last is not None  # a run has at least one step
+    optimised_in = time.perf_counter() - began
+    if searches:
+        emit(Step(last.number, config.steps, last.edge_weight, searching=True))
+    explanation = last.explanation()
+    found = Timed(explanation, time.perf_counter() - began)
+    mask = replace(explanation, method=MASK_METHOD, table=(), verdict=None) if searches else None
+    return Found(found, None if mask is None else Timed(mask, optimised_in), _scores(request, found, [found])[0])
+
+
+def resize(request: Request, found: Timed, emit: Emit) -> Found:
+    """The same weights and the same search at the request's K_M and K_F, judged there."""
+    sized = Timed(_cut(request, found.explanation), found.seconds)
+    return Found(sized, None, _scores(request, sized, [sized])[0])
+
+
+def _cut(request: Request, found: Explanation) -> Explanation:
+    model, data, config = network(request.dataset, request.model), subject(request)[0], request.config
+    found = replace(found, config=replace(found.config, k_f=config.k_f))
+    return with_size(model, data, found, config.k_m, k_m_unit=config.k_m_unit)
+
+
+def compare(
+    request: Request, own: Timed, beside: Sequence[Beside], known: Sequence[Timed | None], emit: Emit
+) -> Compared:
+    """What stands below the main picture; other methods on the same edges and of the size that is shown."""
+    size, config = own.explanation.size, request.config
+    others = []
+    for each, timed in zip(beside, known, strict=True):
+        timed = _explained_by(request, each.request) if timed is None else timed
+        sized = replace(timed.explanation.config, k_m=size, k_m_unit=config.k_m_unit, k_f=config.k_f)
+        others.append(replace(timed, explanation=replace(timed.explanation, config=sized, size=size, verdict=None)))
+    scores = _scores(request, own, others, [each.name for each in beside]) if others else []
+    return Compared(_trust(request, own.explanation), tuple(others), tuple(scores))
+
+
+def _explained_by(request: Request, asked: Request) -> Timed:
+    data, target = subject(asked)
+    began = time.perf_counter()
+    model, target_class = network(asked.dataset, asked.model), asked.target_class
+    found = xc.explain(model, data, target, asked.config, asked.method, target_class=target_class)
+    seconds = time.perf_counter() - began
+    return Timed(found if asked.model == request.model else _on_edges_of(computation_graph(request), found), seconds)
+
+
+def _on_edges_of(computation: Explanation, other: Explanation) -> Explanation:
+    """Another network's weights on the computation graph of the one that is explained: it may be deeper or less deep."""
+    keys = zip(other.edge_part.tolist(), other.edge_ids.tolist(), strict=True)
+    weight = dict(zip(keys, other.edge_weight.tolist(), strict=True))
+    wanted = zip(computation.edge_part.tolist(), computation.edge_ids.tolist(), strict=True)
+    return replace(
+        computation,
+        method=other.method,
+        explained_class=other.explained_class,
+        edge_weight=np.array([weight.get(key, 0.0) for key in wanted]),
+        feature_weight=other.feature_weight,
+    )
+
+
+def _scores(request: Request, own: Timed, others: Sequence[Timed], names: Sequence[str] = ()) -> list[Scores]:
+    """Each one's score, all judged in one pass by the network that is explained."""
+    shown = own.explanation
+    # attention looks at no class, and in another network: all are judged by the class that is asked about
+    asked = {"explained_class": shown.explained_class, "predicted_class": shown.predicted_class}
+    found = [replace(timed.explanation, **asked) for timed in others]
+    figures = faithfulness(network(request.dataset, request.model), subject(request)[0], found)
+    return [
+        Scores(name, timed.seconds, _auc(request, each), _as_in_verdict(each, of_each))
+        for name, timed, each, of_each in zip(names or [request.method], others, found, figures, strict=True)
+    ]
+
+
+def _as_in_verdict(explanation: Explanation, figures: Faithfulness) -> Faithfulness:
+    """The figures of the verdict, where there is one: what the page says twice must be one number to the last digit."""
+    shown = explanation.verdict
+    if shown is None:
+        return figures
+    return replace(figures, full=shown.full, kept=shown.alone, without=shown.without, keeps_class=shown.keeps_class)
+
+
+def _auc(request: Request, explanation: Explanation) -> float | None:
+    if graph_of(request).edge_motif is None:
+        return None
+    area = edge_auc(subject(request)[0], [explanation])
+    return None if math.isnan(area) else area
+
+
+def _trust(request: Request, explanation: Explanation) -> Trust:
+    found = trust(network(request.dataset, request.model), subject(request)[0], explanation)
+    shown = judged(explanation)
+    curve = tuple(
+        replace(point, alone=shown.alone, without=shown.without, keeps_class=shown.keeps_class)
+        if point.size == explanation.size
+        else point
+        for point in found.curve
+    )
+    figures = _as_in_verdict(explanation, found.faithfulness)
+    return replace(found, curve=curve, faithfulness=figures, empty_probability=shown.empty)
+
+
+def try_starts(
+    request: Request, own: Explanation, known: tuple[Explanation, ...] | None, emit: Emit
+) -> tuple[tuple[Explanation, ...], Agreement]:
+    """The same target explained from other starts, and how much the G_S that each would show overlap with what is shown."""
+    others = known if known is not None else tuple(_started(request, start, emit) for start in range(1, STARTS))
+    config = request.config
+    shown = [own.subgraph()]
+    for other in others:
+        same = (other.config.k_m, other.config.k_m_unit) == (config.k_m, config.k_m_unit)
+        shown.append((replace(other) if same else _cut(request, other)).subgraph())
+    counts = Counter(edge for subgraph in shown for edge in subgraph.edges)
+    kept_by = {edge: count / len(shown) for edge, count in sorted(counts.items())}
+    return others, Agreement(agreement(shown), len(shown), kept_by)
+
+
+def _started(request: Request, start: int, emit: Emit) -> Explanation:
+    """Explained from another start; G_S does not depend on the features."""
+    (data, target), model = subject(request), network(request.dataset, request.model)
+    config = request.config
+    config = replace(config, seed=config.seed + start * config.seeds, features="none")
+    emit(Started(start, STARTS))
+    found = xc.explain(model, data, target, config, request.method, target_class=request.target_class)
+    return replace(found, snapshots=(), history={})

@@ -1,0 +1,68 @@
+"""What a request is about, loaded once in each process: data, networks, molecules that were typed, computation graphs."""
+
+from dataclasses import replace
+from typing import cast
+
+import explainer_core as xc
+from dashboard.cache import MB, Cache
+from dashboard.schema import BARE_METHOD, Request
+from explainer_core import Card, ExplainConfig, Explanation, Graph, GraphSet
+from explainer_core.zoo.pretrained import find_card, load_weights
+
+_DATA: Cache[Graph | GraphSet] = Cache(4, 512 * MB)  # REDDIT-BINARY alone has a million edges
+_MODELS: Cache = Cache(32, 256 * MB)
+_CARDS: Cache[Card] = Cache(64)
+_TYPED: Cache[Graph] = Cache(64)
+_COMPUTATIONS: Cache[Explanation] = Cache(64)
+
+
+def load_data(name: str) -> Graph | GraphSet:
+    return _DATA.get_or_create(name, lambda: xc.load_dataset(name))
+
+
+def load_graph(name: str) -> Graph:
+    """The data of a node or link task, which are one graph."""
+    return cast(Graph, load_data(name))  # a data set has one task
+
+
+def load_graphs(name: str) -> GraphSet:
+    """The data of a graph task, which are many graphs."""
+    return cast(GraphSet, load_data(name))  # a data set has one task
+
+
+def card_of(dataset: str, model: str) -> Card:
+    return _CARDS.get_or_create((dataset, model), lambda: find_card(dataset, model))
+
+
+def network(dataset: str, model: str):
+    """The trained network. Shared by all visitors: masks are arguments of its forward pass, nothing is stored on it."""
+    return _MODELS.get_or_create((dataset, model), lambda: load_weights(card_of(dataset, model)))
+
+
+def subject(request: Request) -> tuple[Graph | GraphSet, xc.Node | xc.WholeGraph | xc.Link]:
+    """The data and the target of a request; raises ValueError with one sentence for a SMILES that is no molecule."""
+    if request.kind == "smiles":
+        text = request.smiles
+        return _TYPED.get_or_create(text, lambda: xc.molecule_from_smiles(text)), xc.WholeGraph()
+    data = load_data(request.dataset)
+    if request.kind == "node":
+        return data, xc.Node(request.number)
+    return data, xc.Link(*request.ends) if request.kind == "link" else xc.WholeGraph(request.number)
+
+
+def graph_of(request: Request) -> Graph:
+    data = subject(request)[0]
+    return data[request.number] if isinstance(data, GraphSet) else data
+
+
+def computation_graph(request: Request) -> Explanation:
+    """The computation graph and the prediction, with nothing optimised: what can be drawn at once."""
+    # what sampling depends on; one size is judged instead of all
+    config = ExplainConfig(max_edges=request.config.max_edges, seed=request.config.seed, k_m=1)
+    bare = replace(request, target_class="predicted", config=config, method=BARE_METHOD)
+
+    def make() -> Explanation:
+        data, target = subject(bare)
+        return xc.explain(network(bare.dataset, bare.model), data, target, bare.config, bare.method)
+
+    return _COMPUTATIONS.get_or_create(bare, make)

@@ -1,0 +1,21 @@
+"""A process gets ready to explain: its device, one thread for small tensors, and what the first visitor asks for."""
+
+from dataclasses import replace
+
+from dashboard.first_look import first_look
+from dashboard.schema import Request
+from dashboard.tasks.explaining import explain
+from explainer_core import DATASETS, list_cards
+from explainer_core.device import take_device, use_one_thread
+
+
+def warm_up(number: int) -> bool:
+    """Prepares the worker of that number; False where there is no device for it."""
+    if not take_device(number):
+        return False
+    use_one_thread()
+    dataset = next(iter(DATASETS))
+    card = list_cards(dataset)[0]
+    request = Request(dataset, card.model, card.task, first_look(dataset).target)
+    explain(replace(request, config=replace(request.config, steps=1)), emit=lambda progress: None)
+    return True

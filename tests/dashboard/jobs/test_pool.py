@@ -1,0 +1,288 @@
+"""Worker processes: nobody waits for another's long run, nothing runs for nobody, and no answer is lost."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import psutil
+import pytest
+import toy_tasks
+
+from dashboard.jobs.job import Job, Priority, RunRefused, Waiting, next_job
+from dashboard.jobs.pool import GRACE, Pool
+from dashboard.jobs.process import WorkerProcess
+from dashboard.limits import Limits
+
+HERE = Path(__file__).parent
+START = f"import sys; sys.path.insert(0, {str(HERE)!r}); from dashboard.jobs.worker import main; main('toy_tasks')"
+COMMAND = (sys.executable, "-c", START)
+
+
+class Left(BaseException):
+    """As Streamlit ends the script of a visitor who has left."""
+
+
+def opened(**limits) -> Pool:
+    pool = Pool(Limits(**({"workers": 2} | limits)), partial(WorkerProcess, command=COMMAND))
+    pool.start()
+    until(lambda: sum(worker.ready for worker in pool._workers.values()) >= min(pool.limits.workers, 2))
+    return pool
+
+
+@pytest.fixture
+def pool():
+    pool = opened()
+    yield pool
+    pool.close()
+
+
+def until(holds, seconds: float = 20.0) -> None:
+    """Waits for something that must come true."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.01)
+
+
+def run(pool: Pool, task, *args, visitor="one", key=None, **rest):
+    return pool.run(task, args, key=key or (task, args), visitor=visitor, **rest)
+
+
+class Visit(threading.Thread):
+    """A visitor who waits for a task in a thread of their own, and can leave."""
+
+    def __init__(self, pool: Pool, task, *args, **rest):
+        super().__init__(daemon=True)
+        self.leaving, self.result, self.error, self.heard = threading.Event(), None, None, []
+        visitor, rest = rest.pop("visitor", id(self)), rest
+        self.ask = partial(
+            run, pool, task, *args, visitor=visitor, pulse=self.pulse, on_progress=self.heard.append, **rest
+        )
+        self.start()
+
+    def pulse(self) -> None:
+        if self.leaving.is_set():
+            raise Left
+
+    def run(self) -> None:
+        try:
+            self.result = self.ask()
+        except BaseException as error:
+            self.error = error
+
+    def leave(self) -> None:
+        self.leaving.set()
+        self.join(5)
+
+
+def is_running(pool: Pool) -> bool:
+    return any(worker.job is not None for worker in pool._workers.values())
+
+
+def test_results_and_errors_come_back(pool):
+    assert run(pool, toy_tasks.tell, 3) == "told"
+    with pytest.raises(RunRefused, match=r"^too much$"):
+        run(pool, toy_tasks.refuse, "too much")
+    with pytest.raises(ZeroDivisionError, match="division by zero"):
+        run(pool, toy_tasks.divide)
+    with pytest.raises(Exception, match=r"\(1, 2\)"):
+        run(pool, toy_tasks.odd)
+    assert run(pool, toy_tasks.chatter) == "quiet"
+    assert run(pool, toy_tasks.tell, 1) == "told"
+
+
+def test_progress_is_heard_in_order_by_all_who_wait(pool):
+    visits = [Visit(pool, toy_tasks.tell, 20) for _ in range(3)]
+    for visit in visits:
+        visit.join(10)
+        said = [progress for progress in visit.heard if isinstance(progress, int)]
+        assert visit.result == "told"
+        assert said == sorted(said)
+        assert said[-1] == 19
+
+
+def test_the_same_asked_by_twenty_is_one_run(pool, tmp_path):
+    path = tmp_path / "runs"
+    with ThreadPoolExecutor(20) as threads:
+        found = list(threads.map(lambda i: run(pool, toy_tasks.note, str(path), visitor=i), range(20)))
+    assert len(set(found)) == 1
+    assert path.read_text() == "run\n"
+    run(pool, toy_tasks.note, str(path))  # what is finished is not kept here
+    assert path.read_text() == "run\nrun\n"
+
+
+def test_a_run_ends_when_its_visitor_leaves_and_the_worker_goes_on(pool):
+    before = set(pool.processes)
+    visit = Visit(pool, toy_tasks.wait, 30.0)
+    until(lambda: is_running(pool))
+    left = time.monotonic()
+    visit.leave()
+    until(lambda: not is_running(pool), seconds=0.5)
+    assert time.monotonic() - left < 0.5
+    assert isinstance(visit.error, Left)
+    assert run(pool, toy_tasks.wait, 0.01) in before
+    assert set(pool.processes) == before
+
+
+def test_a_run_goes_on_while_anybody_waits_for_it(pool, tmp_path):
+    path = str(tmp_path / "runs")
+    first = Visit(pool, toy_tasks.note, path)
+    until(lambda: is_running(pool))
+    second = Visit(pool, toy_tasks.note, path)
+    until(lambda: any(worker.job and len(worker.job.visitors) == 2 for worker in pool._workers.values()))
+    first.leave()
+    second.join(10)
+    assert second.result in pool.processes
+    assert Path(path).read_text() == "run\n"
+
+
+def test_a_visitor_has_one_run_at_a_time(pool):
+    before = Visit(pool, toy_tasks.wait, 30.0, visitor="one")
+    until(lambda: is_running(pool))
+    assert run(pool, toy_tasks.tell, 1, visitor="one") == "told"
+    until(lambda: not is_running(pool))
+    before.leave()
+
+
+def test_a_visitor_who_leaves_while_waiting_leaves_nothing(pool, tmp_path):
+    busy = [Visit(pool, toy_tasks.wait, 2.0, key=i) for i in range(2)]
+    until(lambda: len([w for w in pool._workers.values() if w.job]) == 2)
+    waits = Visit(pool, toy_tasks.note, str(tmp_path / "runs"))
+    until(lambda: any(isinstance(progress, Waiting) for progress in waits.heard))
+    waits.leave()
+    for visit in busy:
+        visit.join(10)
+    assert run(pool, toy_tasks.tell, 1) == "told"
+    assert not (tmp_path / "runs").exists()
+    assert not pool._waiting
+    assert not pool._wanted
+
+
+def test_who_waits_is_told_how_many_come_before(pool):
+    busy = [Visit(pool, toy_tasks.wait, 1.5, key=i) for i in range(2)]
+    until(lambda: len([w for w in pool._workers.values() if w.job]) == 2)
+    waits = [Visit(pool, toy_tasks.wait, 0.1, key=("later", i)) for i in range(2)]
+    for visit in (*busy, *waits):
+        visit.join(10)
+    assert Waiting(0) in waits[0].heard
+    assert Waiting(1) in waits[1].heard
+    assert all(visit.result for visit in waits)
+
+
+def test_short_runs_are_not_kept_waiting_by_long_ones(pool):
+    long = [Visit(pool, toy_tasks.wait, 30.0, key=i, long=True) for i in range(4)]
+    until(lambda: is_running(pool))
+    began = time.monotonic()
+    for i in range(5):
+        assert run(pool, toy_tasks.wait, 0.01, key=("short", i))
+    assert time.monotonic() - began < 3
+    for visit in long:
+        visit.leave()
+
+
+def test_a_worker_that_is_killed_costs_nobody_an_answer(pool):
+    visits = [Visit(pool, toy_tasks.wait, 1.0, key=i) for i in range(6)]
+    for _ in range(3):
+        time.sleep(0.4)
+        killed = pool.processes[0]
+        os.kill(killed, signal.SIGKILL)
+        until(lambda pid=killed: pid not in pool.processes and all(w.ready for w in pool._workers.values()))
+    for visit in visits:
+        visit.join(30)
+    assert [visit.error for visit in visits] == [None] * 6
+    assert all(visit.result for visit in visits)
+
+
+def test_a_run_that_ends_its_worker_is_tried_again_and_not_for_ever(pool, tmp_path):
+    assert run(pool, toy_tasks.die_once, str(tmp_path / "died")) == "there"
+    with pytest.raises(RuntimeError, match="3 have died of it"):
+        run(pool, toy_tasks.die)
+    assert run(pool, toy_tasks.tell, 1) == "told"
+
+
+def test_a_worker_over_its_memory_is_ended_and_the_visitor_told():
+    pool = opened(run_memory=256)
+    try:
+        assert run(pool, toy_tasks.take, 100) == 100
+        before = set(pool.processes)
+        with pytest.raises(RunRefused, match=r"256 MB of memory .this one took more.; choose fewer"):
+            run(pool, toy_tasks.take, 4000)
+        until(lambda: set(pool.processes) != before)
+        assert run(pool, toy_tasks.tell, 1) == "told"
+    finally:
+        pool.close()
+
+
+@pytest.mark.parametrize("task", [toy_tasks.wait, toy_tasks.hang], ids=["python", "not python"])
+def test_a_run_over_its_time_is_ended_and_the_visitor_told(task):
+    pool = opened(run_seconds=1)
+    try:
+        began = time.monotonic()
+        with pytest.raises(RunRefused, match="may take 1 seconds"):
+            run(pool, task, 60.0)
+        assert time.monotonic() - began < 2
+        until(lambda: not is_running(pool), seconds=GRACE + 3)
+        assert run(pool, toy_tasks.tell, 1) == "told"
+    finally:
+        pool.close()
+
+
+def test_there_is_a_worker_for_each_device_and_no_more(monkeypatch):
+    monkeypatch.setenv("TOY_DEVICES", "2")
+    pool = opened(workers=4)
+    try:
+        until(lambda: len(pool.processes) == 2)
+        assert sorted(pool._workers) == [0, 1]
+        assert run(pool, toy_tasks.tell, 1) == "told"
+    finally:
+        pool.close()
+
+
+def test_workers_end_with_their_server():
+    program = (
+        f"import sys; sys.path[:0] = [{str(HERE)!r}]\n"
+        "import test_pool, time\n"
+        "pool = test_pool.opened()\n"
+        "print(*pool.processes, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as server:
+        workers = [int(word) for word in server.stdout.readline().split()]
+        assert len(workers) == 2
+        assert all(psutil.pid_exists(pid) for pid in workers)
+        server.kill()
+    until(lambda: not any(psutil.pid_exists(pid) for pid in workers), seconds=5)
+
+
+# The order, without processes
+
+
+def job(name: str, priority: Priority = Priority.PICTURE, *, long: bool = False, at: float = 0.0) -> Job:
+    return Job(name, print, (), priority, long, at, threading.Condition())
+
+
+@pytest.mark.parametrize(
+    ("waiting", "expected"),
+    [
+        ([job("later", at=1), job("first", at=0)], "first"),
+        ([job("starts", Priority.BACKGROUND), job("below", Priority.BELOW, at=1), job("picture", at=2)], "picture"),
+        ([job("long", long=True), job("short", at=5)], "short"),
+        ([job("long", long=True, at=-20), job("short", at=5)], "long"),
+    ],
+)
+def test_what_a_visitor_waits_for_most_comes_first(waiting, expected):
+    assert next_job(waiting, [], 2, now=6.0).key == expected
+
+
+def test_one_worker_is_kept_for_pictures():
+    long, starts, picture = job("long", long=True), job("starts", Priority.BACKGROUND), job("picture", at=1)
+    assert next_job([starts], [long], 2, now=2.0) is None
+    assert next_job([starts, picture], [long], 2, now=2.0) is picture
+    assert next_job([starts], [long], 3, now=2.0) is starts
+    assert next_job([starts], [], 1, now=2.0) is starts

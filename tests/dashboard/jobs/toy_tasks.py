@@ -1,0 +1,84 @@
+"""Tasks for the tests of the worker processes: small ones, each wrong in its own way. They load no torch."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from dashboard.jobs.job import RunRefused
+
+
+def warm_up(number: int) -> bool:
+    return number < int(os.environ.get("TOY_DEVICES", "100"))
+
+
+def note(path: str, *, emit) -> int:
+    """Leaves a line in a file, so that runs can be counted, and says which process this is."""
+    with Path(path).open("a") as file:
+        file.write("run\n")
+    time.sleep(0.3)
+    return os.getpid()
+
+
+def tell(times: int, *, emit) -> str:
+    for i in range(times):
+        emit(i)
+        time.sleep(0.02)
+    return "told"
+
+
+def wait(seconds: float, *, emit) -> int:
+    """Busy in Python, and says nothing."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        sum(range(1000))
+    return os.getpid()
+
+
+def hang(seconds: float, *, emit) -> None:
+    """Not in Python, so that no exception can reach it."""
+    time.sleep(seconds)
+
+
+def refuse(sentence: str, *, emit) -> None:
+    raise RunRefused(sentence)
+
+
+def divide(*, emit) -> float:
+    return 1 / 0
+
+
+class Odd(Exception):
+    def __init__(self, one, two):
+        super().__init__(one, two)
+
+
+def odd(*, emit) -> None:
+    raise Odd(1, 2)
+
+
+def take(megabytes: int, *, emit) -> int:
+    kept = []
+    for _ in range(megabytes):
+        kept.append(b"x" * 2**20)
+        time.sleep(0.001)
+    return len(kept)
+
+
+def die(*, emit) -> None:
+    os._exit(1)
+
+
+def die_once(path: str, *, emit) -> str:
+    if not Path(path).exists():
+        Path(path).touch()
+        os._exit(1)
+    return "there"
+
+
+def chatter(*, emit) -> str:
+    """What a library prints must not come between two messages."""
+    sys.stdout.write("hello")
+    sys.stdout.flush()
+    os.write(1, b"\x00\x00\x00\x00\x00\x00\x00\x05hello")
+    return "quiet"

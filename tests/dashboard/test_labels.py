@@ -1,0 +1,94 @@
+"""Names of nodes: never on one another, at any zoom; what matters comes first; nothing jumps."""
+
+import random
+from dataclasses import replace
+from itertools import combinations, pairwise
+
+import pytest
+
+from dashboard.view.labels import place_labels
+from dashboard.view.picture import Panel, Picture
+from dashboard.view.scene import Scene, View
+from dashboard.view.shapes import Words
+from dashboard.view.text_width import text_width
+
+ZOOMS = (0.21, 0.37, 0.5, 0.74, 1.0, 1.33, 1.9, 2.7, 6.1, 20.0)
+BEGINS = {"start": 0.0, "middle": 0.5, "end": 1.0}
+
+
+def crowd(nodes: int, seed: int) -> tuple[Picture, Panel]:
+    dice = random.Random(seed)
+    size = 60 * nodes**0.5
+    edges = tuple((dice.randrange(nodes), dice.randrange(nodes)) for _ in range(2 * nodes))
+    picture = Picture(
+        nodes=tuple(range(nodes)),
+        x=tuple(round(dice.uniform(0, size), 1) for _ in range(nodes)),
+        y=tuple(round(dice.uniform(0, size), 1) for _ in range(nodes)),
+        colours=("#E69F00",) * nodes,
+        labels=tuple("name"[: dice.randrange(5)] + "x" * dice.randrange(9) for _ in range(nodes)),
+        tips=("",) * nodes,
+        edges=edges,
+        targets=(0,),
+    )
+    kept = tuple(range(6))
+    ends = tuple(sorted({end for edge in kept for end in edges[edge]}))
+    return replace(picture, labels=("target", *picture.labels[1:])), Panel(
+        "p", "P", weights=(0.5,) * len(edges), kept=kept, kept_nodes=ends
+    )
+
+
+def written(picture: Picture, panel: Panel, zoom: float) -> list[Words]:
+    scene = Scene.on(picture, panel, View(zoom, 0, 0, 640, 380))
+    return [shape for shape in scene.shapes() if isinstance(shape, Words)]
+
+
+def box(words: Words) -> tuple[float, float, float, float]:
+    wide = text_width(words.text) * words.size / 100
+    left = words.x - BEGINS[words.anchor] * wide
+    return left, words.y - words.size / 2, left + wide, words.y + words.size / 2
+
+
+CROWDS = [(crowd(nodes, seed), weighed) for nodes, seed in ((30, 1), (90, 2), (200, 3)) for weighed in (False, True)]
+
+
+@pytest.mark.parametrize(("drawn", "weighed"), CROWDS)
+def test_no_two_names_overlap_at_any_zoom(drawn, weighed):
+    picture, panel = drawn[0], drawn[1] if weighed else Panel("g", "G")
+    for zoom in ZOOMS:
+        for a, b in combinations(map(box, written(picture, panel, zoom)), 2):
+            assert not (a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]), zoom
+
+
+@pytest.mark.parametrize(("drawn", "weighed"), CROWDS)
+def test_who_comes_nearer_sees_more_names_and_the_target_has_always_its_own(drawn, weighed):
+    picture, panel = drawn[0], drawn[1] if weighed else Panel("g", "G")
+    texts = [sorted(words.text for words in written(picture, panel, zoom)) for zoom in ZOOMS]
+    assert all(len(near) >= len(far) for far, near in pairwise(texts))
+    assert len(texts[-1]) > len(texts[0])
+    assert all("target" in names for names in texts)
+
+
+def test_names_of_the_explanation_give_way_to_none_of_the_others():
+    picture, panel = crowd(200, 5)
+    important = {*panel.kept_nodes, *picture.targets}
+    alone = replace(picture, labels=tuple(t if i in important else "" for i, t in enumerate(picture.labels)))
+    among = [label for label in place_labels(picture, panel) if label.node in important]
+    assert among == list(place_labels(alone, panel))
+
+
+def test_many_names_wait_until_one_is_near():
+    picture, _ = crowd(200, 7)
+    assert len(written(picture, Panel("g", "G"), 0.3)) < 10
+    assert len(written(picture, Panel("g", "G"), 3)) > 100
+
+
+def test_no_name_of_the_others_lies_on_a_kept_edge():
+    picture, panel = crowd(90, 8)
+    for zoom in ZOOMS:
+        for words in written(picture, panel, zoom):
+            if words.weight == 400:
+                left, top, right, bottom = box(words)
+                for edge in panel.kept:
+                    (ax, ay), (bx, by) = ((picture.x[i] * zoom, picture.y[i] * zoom) for i in picture.edges[edge])
+                    middle = (ax + bx) / 2, (ay + by) / 2
+                    assert not (left < middle[0] < right and top < middle[1] < bottom)
