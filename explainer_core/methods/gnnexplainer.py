@@ -171,23 +171,6 @@ class _Learner:
         gradient = gradient if left is None else -left if gradient is None else gradient - left
         return {"prediction": loss, "necessity": lost}, gradient, gate_gradient
 
-<<<<<<< HEAD
-    def _sufficiency(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """-log P(y): (P,), and its gradient in the logits: (P, C)."""
-        log_share = (logits / self.config.temperature).log_softmax(-1)
-        return -(self.goal * log_share).sum(-1), (log_share.exp() - self.goal) / self.config.temperature
-
-    def _necessity(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """-necessity * log(1 - P(y)) of what the mask leaves over: (P,), and its gradient in the logits: (P, C)."""
-        share = (logits / self.config.temperature).softmax(-1)
-        q = (self.goal * share).sum(-1, keepdim=True).clamp(max=1 - 1e-6)  # (P, 1)
-        gradient = share * (self.goal - q) / (1 - q) / self.config.temperature
-        weight = self.necessity
-        on_rows = weight.unsqueeze(-1) if isinstance(weight, Tensor) else weight
-        return -weight * (1 - q).log().squeeze(-1), on_rows * gradient
-
-=======
->>>>>>> 7cb7e23bb838a1593ed485d3c3a0508e5f0f188f
     def _look(self, before: Tensor) -> None:
         """The only point where the host waits for the device: are the numbers finite, and which masks have settled?"""
         mask = self.mask()
