@@ -61,8 +61,8 @@ class Moves:
 
     def pieces(self, rows: np.ndarray) -> np.ndarray:
         """How many pieces each part consists of: (parts,)."""
-        label = np.arange(len(rows) * len(self.root))
-        _, ends = self._join(rows, label)
+        _, ends = self._edges_of(rows)
+        label = self._labels(ends, len(rows))
         used = np.zeros(len(label), dtype=bool)
         used[ends] = True
         return (used & (label == np.arange(len(label)))).reshape(len(rows), len(self.root)).sum(1)
@@ -71,29 +71,31 @@ class Moves:
         """Which parts are one piece that holds the target, or hang on one of its two ends each: (parts,) bool."""
         if not self.root.any():
             return self.pieces(rows) <= 1
-        label = np.arange(len(rows) * len(self.root)).reshape(len(rows), len(self.root))
-        roots = np.flatnonzero(self.root)
-        label[:, roots] = label[:, roots[:1]]
-        label = label.ravel()
-        part, ends = self._join(rows, label)
-        first = label.reshape(len(rows), len(self.root))[:, roots[0]]
-        return np.bincount(part[label[ends[0]] != first[part]], minlength=len(rows)) == 0
+        part, ends = self._edges_of(rows)
+        roots = np.arange(len(rows))[:, None] * len(self.root) + np.flatnonzero(self.root)  # (parts, roots)
+        joined = np.stack([np.repeat(roots[:, 0], roots.shape[1]), roots.ravel()])  # as if an edge ran between them
+        label = self._labels(np.concatenate([ends, joined], axis=1), len(rows))
+        return np.bincount(part[label[ends[0]] != label[roots[part, 0]]], minlength=len(rows)) == 0
 
-    def _join(self, rows: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gives the nodes of each piece one label, in place: (parts * nodes,); and the edges' parts and ends in there.
+    def _edges_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The edges of all parts: the part of each, and its ends where each part has nodes of its own: (m,), (2, m)."""
+        part, edge = rows.nonzero()
+        return part, part * len(self.root) + self.ends[edge].T
+
+    def _labels(self, ends: np.ndarray, parts: int) -> np.ndarray:
+        """One label for the nodes of each piece, the smallest of their numbers: (parts * nodes,).
 
         Each edge hands the smaller of its ends' labels to both, and labels are followed to their own labels, until none changes.
         """
-        part, edge = rows.nonzero()
-        ends = part * len(self.root) + self.ends[edge].T  # (2, m)
+        label = np.arange(parts * len(self.root))
         while True:
             at_ends = label[ends]
             low = at_ends.min(0)
             if (at_ends == low).all():
-                return part, ends
+                return label
             for some in (*at_ends, *ends):
                 np.minimum.at(label, some, low)
-            label[:] = label[label]
+            label = label[label]
 
     def beginnings(self) -> np.ndarray:
         """Parts to grow from: every edge at the target, or every edge of a whole graph, and rings: (parts, edges).

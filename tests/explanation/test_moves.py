@@ -79,18 +79,19 @@ def test_moves_from_many_parts_are_those_from_each(settings):
     assert (np.diff(of_part) >= 0).all()
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_all_edges_that_can_leave_are_found(seed):
+@pytest.mark.parametrize("roots", [(0,), (0, 9), (9, 13)])
+@pytest.mark.parametrize("seed", range(20))
+def test_all_edges_that_can_leave_are_found(seed, roots):
+    """Of parts of up to twelve edges; larger ones have fewer moves."""
     pairs, rank = ringed(seed)
-    moves, rng = Moves(pairs, (0,), connected=True, in_pieces=False), np.random.default_rng(seed)
+    moves, rng = Moves(pairs, roots, connected=True, in_pieces=False), np.random.default_rng(seed)
     moves.enter(rank, np.ones(len(pairs), dtype=bool))
-    row = grown(pairs, 0, 10, rng)
-    possible = []
-    for edge in np.flatnonzero(row):
-        less = row.copy()
-        less[edge] = False
-        possible += [less.tobytes()] if hangs_together(pairs, less, (0,)) else []
-    assert {each.tobytes() for each in moves.removals(row[None])[1]} == set(possible)
+    rows = np.array([np.any([grown(pairs, root, size, rng) for root in roots], axis=0) for size in range(1, 7)])
+    part, removed = moves.removals(rows)
+    for i, row in enumerate(rows):
+        less = [np.where(np.arange(len(row)) == edge, False, row) for edge in np.flatnonzero(row)]
+        possible = {each.tobytes() for each in less if each.any() and hangs_together(pairs, each, roots)}
+        assert {each.tobytes() for each in removed[part == i]} == possible
 
 
 def test_a_ring_is_closed_in_one_move():
