@@ -26,7 +26,8 @@ from explainer_core.models.frozen import frozen_eval_copy
 from explainer_core.models.protocol import Model, check_features, check_model, offers
 from explainer_core.targets import TASKS, Target
 
-Seen, Result = TypeVar("Seen"), TypeVar("Result")
+Seen = TypeVar("Seen")
+Result = TypeVar("Result")
 Progress = Callable[[int, int], None]  # targets done, targets in all; may raise to stop
 BATCH_EDGES = (
     50_000  # edges, over all seeds, that are optimised together; 3,000 and 20,000 took 2.7 and 1.4 times as long

@@ -60,10 +60,11 @@ class Starts:
             assert learnt is not None  # a run has at least one step
             found += self._explanations(some, learnt)
         _share_edges(found)
-        judge = _OneSubject(Judge(self.batch.objective.model, self.batch.data, found[:1]))
+        judge = Judge(self.batch.objective.model, self.batch.data, found[:1])
         if self.batch.method.verifies:
             found = yield from self._verifying(judge, found)
             _share_edges(found)
+        judge.subjects *= len(found)  # they have the same edges, and so the same parts
         return with_verdicts(judge, found)
 
     def _many(self, first_seeds: Sequence[int], runs: int) -> Tensor:
@@ -89,11 +90,11 @@ class Starts:
             found.append(replace(explanation, config=replace(explanation.config, seed=seed)))
         return found
 
-    def _verifying(self, judge: "_OneSubject", found: list[Explanation]) -> Generator[float, None, list[Explanation]]:
-        answers = _Answers(judge.judge)
+    def _verifying(self, judge: Judge, found: list[Explanation]) -> Generator[float, None, list[Explanation]]:
+        answers = _Answers(judge)
         searches: list[Search] = []
         for explanation, proposals in zip(found, self._proposals(found), strict=True):
-            settings = {"exchanges": explanation.config.refine, "cost": judge.judge.cost(0)}
+            settings = {"exchanges": explanation.config.refine, "cost": judge.cost(0)}
             sibling = searches[0] if searches else None
             searches.append(
                 Search(
@@ -158,19 +159,6 @@ def _share_edges(found: Sequence[Explanation]) -> None:
     shared = {name: getattr(found[0], name) for name in FROM_EDGES}
     for each in found[1:]:
         vars(each).update(shared)
-
-
-@dataclass(frozen=True)
-class _OneSubject:
-    """A judge of one computation graph, which several explanations share."""
-
-    judge: Judge
-
-    def alone(self, asked: Sequence[tuple[int, np.ndarray]]) -> list[np.ndarray]:
-        return self.judge.alone([(0, rows) for _, rows in asked])
-
-    def without(self, asked: Sequence[tuple[int, np.ndarray]]) -> list[np.ndarray]:
-        return self.judge.without([(0, rows) for _, rows in asked])
 
 
 class _Answers:

@@ -17,7 +17,7 @@ first term with respect to the logits is softmax - y, and that of the second q /
 Inside a step nothing waits for the device: finite numbers and settled masks are looked at every CHECK steps.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import torch
 from torch import Tensor
@@ -46,7 +46,7 @@ def gnnexplainer(objective: Objective) -> Weights:
     return learner.weights()
 
 
-def gnnexplainer_steps(objective: Objective, every: int = 1) -> Iterator[Step]:
+def gnnexplainer_steps(objective: Objective, every: int = 1) -> Generator[Step, None, None]:
     """The same, seen after the first step, then every so many, and at the end. Leaving the loop leaves nothing behind."""
     learner, terms = _Learner(objective), []
     while learner.more():
