@@ -14,6 +14,7 @@ from dashboard.view.picture import Panel
 from dashboard.view.plain_text import sentence
 from dashboard.widgets import controls, verdict
 from dashboard.widgets.answers import draw_why_again, main_panel, panels_beside, show_others, show_why
+from dashboard.widgets.explanation_view import announce, headline_of
 from dashboard.widgets.export import Shown, export_button, share_button
 from dashboard.widgets.live_run import explain_in_sight
 from dashboard.widgets.missing import card_or_reason
@@ -48,7 +49,7 @@ def explain(info: services.DatasetInfo, card: services.Card, complaints: list[st
     if isinstance(target, str) and (problem := services.problem_with(target)):
         st.error(sentence(problem))
         kind, target = state.usual_target(card)  # something to look at, and the way back to it
-    choice, size_slot = choose(services.Request(card.dataset, card.model, kind, target), card, complaints)
+    choice = choose(services.Request(card.dataset, card.model, kind, target), card, complaints)
     controls.show_complaints(complaints)
     question = services.ask(choice.request, choice.colour, everything=choice.everything)
     title = f"{info.title} · {model_text.model_title(card)} · {question.facts.name}"
@@ -56,24 +57,20 @@ def explain(info: services.DatasetInfo, card: services.Card, complaints: list[st
     with heading:
         verdict.show_prediction(title, question.facts)
     known = services.known_answer(question)
-    line = show_headline(known)
-    left, right = st.columns(2, gap="medium")
+    right, left = st.columns([2, 1], gap="medium")
     with left:
         show_surroundings(card, choice, question)
         below = st.empty()
     the_rest = cache(partial(show_the_rest, choice.request))  # once, after the picture or when the picture takes long
     with right:
         beside_switch = show_switch()
+        announce(question, known)
         answer = explain_in_sight(question, known, the_rest, beside_switch)
         if answer is None:
-            show_size(size_slot, question, None)
-            line.empty()
             return
-        line.markdown(verdict.in_markdown(verdict.headline(answer)))
         show_why(card, answer)
         set_replay(answer, beside_switch)
     # the picture stands before all that follows is worked out
-    show_size(size_slot, question, answer.explanation.size)
     the_rest()
     comparison = services.compare(answer, choice.methods)
     trust, others = comparison.trust, comparison.others
@@ -82,27 +79,23 @@ def explain(info: services.DatasetInfo, card: services.Card, complaints: list[st
     show_others(card, question, panels)
     verdict.show_class_beside(answer)
     explanations = [(each.method, each.explanation) for each in (answer.own, *others)]
-    show_features_and_trust(answer, trust, explanations)
+    show_features(answer, explanations)
     with buttons, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
         share_button(choice)
         export_button(choice, answer, partial(shown_now, title, answer, trust, panels, explanations))
     try_other_starts(answer, trust, below)
 
 
-def choose(
-    request: services.Request, card: services.Card, complaints: list[str]
-) -> tuple[state.Choice, DeltaGenerator]:
-    """What the rest of the sidebar and the query parameters say of it, and the slot for K_M, whose slider stands at a size
-    that is only known with the explanation."""
+def choose(request: services.Request, card: services.Card, complaints: list[str]) -> state.Choice:
+    """What the rest of the sidebar and the query parameters say of it."""
     with st.sidebar:
         class_names = services.LINK_CLASSES if card.task == "link" else services.class_names(card.dataset)
         target_class = controls.choose_class(class_names, complaints.append)
         config = state.config_from_query(request.dataset, complaints.append)
-        size_slot = st.container()
         controls.choose_features_kept(request, config)
     method = state.method_from_query(complaints.append)
     request = replace(request, target_class=target_class, config=config, method=method)
-    choice = state.Choice(
+    return state.Choice(
         request=request,
         methods=state.methods_from_query(services.methods_for(request), complaints.append),
         colour=state.one_of(state.COLOUR, tuple(services.COLOURS), "predicted", complaints.append),
@@ -110,21 +103,6 @@ def choose(
         layout=state.one_of(state.LAYOUT, state.LAYOUTS, state.LAYOUTS[0], complaints.append),
         everything=state.query_param(state.EVERYTHING) == "True",
     )
-    return choice, size_slot
-
-
-def show_size(slot: DeltaGenerator, question: services.Question, found: int | None) -> None:
-    config = question.request.config
-    with slot:
-        controls.choose_size(config.k_m, question.size[config.k_m_unit], found)
-
-
-def show_headline(known: services.Answer | None) -> DeltaGenerator:
-    """The line for the verdict. It has something to say from the start, so that nothing below it moves."""
-    with st.container(key="headline"):
-        if known is not None:
-            return st.markdown(verdict.in_markdown(verdict.headline(known)))
-        return st.markdown(":gray[:material/hourglass_empty:] Looking for the part that carries the prediction …")
 
 
 def show_remarks(slot: DeltaGenerator, answer: services.Answer, trust: Trust) -> None:
@@ -168,14 +146,9 @@ def set_replay(answer: services.Answer, slot: DeltaGenerator) -> None:
     )
 
 
-def show_features_and_trust(answer: services.Answer, trust: Trust, explanations: verdict.Explanations) -> None:
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        st.subheader("Features the prediction rests on")
-        verdict.show_features(answer.question, explanations)
-    with right:
-        st.subheader("How much is enough?")
-        verdict.show_sizes(answer, trust)
+def show_features(answer: services.Answer, explanations: verdict.Explanations) -> None:
+    st.subheader("Features the prediction rests on")
+    verdict.show_features(answer.question, explanations)
 
 
 def shown_now(
@@ -186,10 +159,10 @@ def shown_now(
     explanations: verdict.Explanations,
 ) -> Shown:
     """What the page shows by now, with what other starts say if they were tried."""
-    found = (verdict.headline(answer), *verdict.remarks(answer, trust))
+    found = [*headline_of(answer), *(remark.text for remark in verdict.remarks(answer, trust))]
     return Shown(
         title=title,
-        sentences=tuple(explanation_text.sentences(answer.facts, [remark.text for remark in found])),
+        sentences=tuple(explanation_text.sentences(answer.facts, found)),
         picture=answer.question.drawing.picture,
         panels=(main_panel(answer), *panels),
         size=answer.explanation.size,
@@ -210,8 +183,7 @@ def try_other_starts(answer: services.Answer, trust: Trust, remarks: DeltaGenera
     services.try_starts(answer, show_progress)
     quiet.empty()
     show_remarks(remarks, answer, trust)
-    if main_panel(answer).unstable:
-        draw_why_again(answer)
+    draw_why_again(answer)
 
 
 show()

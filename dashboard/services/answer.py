@@ -57,6 +57,7 @@ class Answer:
     question: Question
     own: MethodAnswer
     sizes: tuple[tuple[Subgraph, Verdict], ...]  # G_S of every size from 1 on, as choosing that size gives it
+    auto: int  # the size among them that "auto" finds
 
     @property
     def request(self) -> Request:
@@ -104,7 +105,7 @@ def explain(question: Question, on_progress: Progress = ignore) -> Answer:
 def _answer(question: Question) -> Answer:
     request = question.request
     explanation, scores = explanations.optimised(request).explanation, explanations.own_scores(request)
-    return Answer(question, MethodAnswer(request.method, explanation, scores), explanations.sizes_judged(request))
+    return Answer(question, MethodAnswer(request.method, explanation, scores), *explanations.sizes_judged(request))
 
 
 def compare(answer: Answer, methods: Sequence[str], on_progress: Progress = ignore) -> Comparison:

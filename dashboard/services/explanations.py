@@ -77,9 +77,10 @@ def optimised(request: Request) -> Timed:
     return _sized(request).found
 
 
-def sizes_judged(request: Request) -> tuple[tuple[Subgraph, Verdict], ...]:
-    """G_S of every size from 1 on with its verdict: what choosing that size gives."""
-    return _sized(request).sizes
+def sizes_judged(request: Request) -> tuple[tuple[tuple[Subgraph, Verdict], ...], int]:
+    """G_S of every size from 1 on with its verdict: what choosing that size gives; and the size that "auto" finds."""
+    sized = _sized(request)
+    return sized.sizes, sized.auto
 
 
 def own_scores(request: Request) -> Scores:

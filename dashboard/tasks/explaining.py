@@ -16,7 +16,7 @@ from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.metrics import Faithfulness, agreement, edge_auc, faithfulness
 from explainer_core.explanation.trust import STARTS, Agreement, Trust, trust, with_size
 from explainer_core.explanation.verdict import Verdict
-from explainer_core.explanation.verifying import judged_sizes
+from explainer_core.explanation.verifying import judged_sizes, size_found
 
 WATCHED = 30  # how often a run reports while it learns
 WATCHED_START = 5  # and one of the other starts
@@ -57,6 +57,7 @@ class Found:
     mask: Timed | None
     scores: Scores
     sizes: tuple[tuple[Subgraph, Verdict], ...] = ()  # G_S of every size from 1 on, as choosing that size would give it
+    auto: int = 1  # the size among them that "auto" finds
 
 
 @dataclass(frozen=True)
@@ -92,14 +93,16 @@ def explain(request: Request, emit: Emit) -> Found:
     found = Timed(explanation, time.perf_counter() - began)
     mask = replace(explanation, method=MASK_METHOD, table=(), verdict=None) if searches else None
     scores, sizes = _scores(request, found, [found])[0], judged_sizes(model, data, explanation)
-    return Found(found, None if mask is None else Timed(mask, optimised_in), scores, sizes)
+    return Found(
+        found, None if mask is None else Timed(mask, optimised_in), scores, sizes, size_found(explanation, sizes)
+    )
 
 
 def resize(request: Request, found: Timed, emit: Emit) -> Found:
     """The same weights and the same search at the request's K_M and K_F, judged there."""
     sized = Timed(_cut(request, found.explanation), found.seconds)
     sizes = judged_sizes(network(request.dataset, request.model), subject(request)[0], sized.explanation)
-    return Found(sized, None, _scores(request, sized, [sized])[0], sizes)
+    return Found(sized, None, _scores(request, sized, [sized])[0], sizes, size_found(sized.explanation, sizes))
 
 
 def _cut(request: Request, found: Explanation) -> Explanation:
