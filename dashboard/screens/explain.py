@@ -65,10 +65,12 @@ def explain(info: services.DatasetInfo, card: services.Card, complaints: list[st
     with right:
         beside_switch = show_switch()
         announce(question, known)
+        place = st.container()  # above the run that is watched, which comes and goes without moving it
         answer = explain_in_sight(question, known, the_rest, beside_switch)
         if answer is None:
             return
-        show_why(card, answer)
+        with place:
+            show_why(card, answer)
         set_replay(answer, beside_switch)
     # the picture stands before all that follows is worked out
     the_rest()

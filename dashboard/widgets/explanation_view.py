@@ -16,7 +16,7 @@ from dashboard.view.shapes_named import group_of, shape_of
 from dashboard.widgets.graph_view import explanation_view, search_announced
 
 WHY = "why"  # the key of the view
-HEIGHT = 400  # of its picture, in pixels
+HEIGHT = 380  # of its picture, in pixels
 
 
 def announce(question: services.Question, known: services.Answer | None) -> None:

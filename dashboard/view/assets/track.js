@@ -60,7 +60,7 @@ export class Track {
 
   update(data, theme) {
     Object.assign(this, { data, theme });
-    setText(this.about, `alone (line) and without it (thin line): the probability of “${data.class_name}”`);
+    setText(this.about, `line: the probability of “${data.class_name}” from it alone; thin: without it`);
     this.auto.setAttribute("aria-pressed", data.is_auto);
     this.slider.setAttribute("aria-valuemin", 1);
     this.slider.setAttribute("aria-valuemax", data.sizes.length);
