@@ -125,7 +125,9 @@ def sizes_of(explanation: Explanation, largest: int = LARGEST) -> range:
     return range(1, max(1, min(largest, there)) + 1)
 
 
-def judged_sizes(model: Model, data: Graph | GraphSet, explanation: Explanation) -> tuple[tuple[Subgraph, Verdict], ...]:
+def judged_sizes(
+    model: Model, data: Graph | GraphSet, explanation: Explanation
+) -> tuple[tuple[Subgraph, Verdict], ...]:
     """G_S of every size from 1 on and its verdict: what choosing that K_M gives. What the search has asked the model
     already is not asked again; the rest is one batch."""
     sizes = range(1, max(sizes_of(explanation)[-1], explanation.size) + 1)
@@ -141,6 +143,13 @@ def judged_sizes(model: Model, data: Graph | GraphSet, explanation: Explanation)
     if explanation.verdict is not None:
         verdicts[explanation.size - 1] = explanation.verdict  # one number to the last digit
     return tuple(zip(kept, verdicts, strict=True))
+
+
+def size_found(explanation: Explanation, sizes: Sequence[tuple[Subgraph, Verdict]]) -> int:
+    """What "auto" makes of the sizes that `judged_sizes` gives."""
+    some = sizes[: len(sizes_of(explanation))]
+    judged = [Judged(kept.edges, each.alone, each.without, each.keeps_class) for kept, each in some]
+    return smallest_good(judged, asked_of(explanation))
 
 
 def _all_judged(explanation: Explanation, candidates, alone: np.ndarray, without: np.ndarray) -> list[Judged]:
