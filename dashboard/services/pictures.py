@@ -260,7 +260,7 @@ def kept_on(
         (
             tuple(position[pair] for pair in part.edges if pair in position),
             tuple(index[node] for node in part.nodes if node in index),
-            _scaled(explanation.scores_at(part))[drawing.shown],
+            np.array(_rounded(_scaled(explanation.scores_at(part))[drawing.shown])),
         )
         for part in parts
     ]

@@ -22,7 +22,8 @@ HEIGHT = 380  # of its picture, in pixels
 def announce(question: services.Question, known: services.Answer | None) -> None:
     """Says that the explanation is being looked for, where it is not known yet."""
     token, searching = _token(question.request), known is None
-    search_announced("herald", WHY, token, explanation_text.SEARCHING, searching=searching)
+    with st.container(key="searching"):
+        search_announced("herald", WHY, token, explanation_text.SEARCHING, searching=searching)
 
 
 def show_explanation(card: services.Card, answer: services.Answer, panel: Panel) -> None:

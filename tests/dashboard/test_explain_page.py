@@ -367,7 +367,7 @@ def test_every_question_is_answered():
         assert heading(app) == predicted
         assert is_whole(app), asked
         if asked in (0, 1):
-            assert f"“{services.class_names('karate')[asked]}”" in remarks(app)
+            assert f"“{services.class_names('karate')[asked]}”" in headline(app)["sentence"]
 
 
 def test_a_number_is_a_target_and_an_emptied_box_is_none():
