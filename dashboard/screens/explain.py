@@ -14,6 +14,7 @@ from dashboard.view.picture import Panel
 from dashboard.view.plain_text import sentence
 from dashboard.widgets import controls, verdict, welcome
 from dashboard.widgets.answers import draw_why_again, main_panel, panels_beside, show_others, show_why
+from dashboard.widgets.explanation_view import announce, headline_of
 from dashboard.widgets.export import Shown, export_button, share_button
 from dashboard.widgets.live_run import explain_in_sight
 from dashboard.widgets.missing import card_or_reason
@@ -63,27 +64,21 @@ def explain(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card
     title = f"{info.title} · {model_text.model_title(card)} · {question.facts.name}"
     verdict.show_prediction(title, question.facts)
     known = services.known_answer(question)
-    line = show_headline(known)
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([2, 1], gap="medium")
     with right:
         show_surroundings(card, choice, question)
         below = st.empty()
     the_rest = cache(partial(show_the_rest, drawer, choice.request))  # once, after the picture or when it takes long
     with left:
         beside_switch = show_switch()
-        try:
-            answer = explain_in_sight(question, known, the_rest, beside_switch)
-        except services.RunRefused:
-            line.empty()
-            raise
+        announce(question, known)
+        place = st.container()  # above the run that is watched, which comes and goes without moving it
+        answer = explain_in_sight(question, known, the_rest, beside_switch)
         if answer is None:
-            show_size(question, None)
-            line.empty()
             return
-        line.markdown(verdict.in_markdown(verdict.headline(answer)))
-        show_why(card, answer)
+        with place:
+            show_why(card, answer)
         set_replay(answer, beside_switch)
-        show_size(question, answer.explanation.size)
     # the picture stands before all that follows is worked out
     the_rest()
     comparison = services.compare(answer, choice.methods)
@@ -93,7 +88,7 @@ def explain(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card
     show_others(card, question, panels)
     verdict.show_class_beside(answer)
     explanations = [(each.method, each.explanation) for each in (answer.own, *others)]
-    show_features_and_trust(answer, trust, explanations)
+    show_features(answer, explanations)
     with actions:
         share_button(choice)
         export_button(choice, answer, partial(shown_now, title, answer, trust, panels, explanations))
@@ -120,19 +115,6 @@ def choose(
         everything=state.query_param(state.EVERYTHING) == "True",
     )
     return choice, drawer
-
-
-def show_size(question: services.Question, found: int | None) -> None:
-    config = question.request.config
-    controls.choose_size(config.k_m, question.size[config.k_m_unit], found)
-
-
-def show_headline(known: services.Answer | None) -> DeltaGenerator:
-    """The line for the verdict. It has something to say from the start, so that nothing below it moves."""
-    with st.container(key="headline"):
-        if known is not None:
-            return st.markdown(verdict.in_markdown(verdict.headline(known)))
-        return st.markdown(":gray[:material/hourglass_empty:] Looking for the part that carries the prediction …")
 
 
 def show_remarks(slot: DeltaGenerator, answer: services.Answer, trust: Trust) -> None:
@@ -176,14 +158,9 @@ def set_replay(answer: services.Answer, slot: DeltaGenerator) -> None:
     )
 
 
-def show_features_and_trust(answer: services.Answer, trust: Trust, explanations: verdict.Explanations) -> None:
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        st.subheader("Features the prediction rests on")
-        verdict.show_features(answer.question, explanations)
-    with right:
-        st.subheader("How much is enough?")
-        verdict.show_sizes(answer, trust)
+def show_features(answer: services.Answer, explanations: verdict.Explanations) -> None:
+    st.subheader("Features the prediction rests on")
+    verdict.show_features(answer.question, explanations)
 
 
 def shown_now(
@@ -194,10 +171,10 @@ def shown_now(
     explanations: verdict.Explanations,
 ) -> Shown:
     """What the page shows by now, with what other starts say if they were tried."""
-    found = (verdict.headline(answer), *verdict.remarks(answer, trust))
+    found = [*headline_of(answer), *(remark.text for remark in verdict.remarks(answer, trust))]
     return Shown(
         title=title,
-        sentences=tuple(explanation_text.sentences(answer.facts, [remark.text for remark in found])),
+        sentences=tuple(explanation_text.sentences(answer.facts, found)),
         picture=answer.question.drawing.picture,
         panels=(main_panel(answer), *panels),
         size=answer.explanation.size,
@@ -218,8 +195,7 @@ def try_other_starts(answer: services.Answer, trust: Trust, remarks: DeltaGenera
     services.try_starts(answer, show_progress)
     quiet.empty()
     show_remarks(remarks, answer, trust)
-    if main_panel(answer).unstable:
-        draw_why_again(answer)
+    draw_why_again(answer)
 
 
 show()

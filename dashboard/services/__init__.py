@@ -45,7 +45,7 @@ from dashboard.services.catalogue import (
 )
 from dashboard.services.export import as_csv, as_graphml, as_json, as_network, as_python
 from dashboard.services.methods import beside_main, described, methods_for
-from dashboard.services.pictures import COLOURS, Drawn, count_drawn, mask_on, weighed
+from dashboard.services.pictures import COLOURS, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
     SMILES_DATASETS,
     class_names,
@@ -136,6 +136,7 @@ __all__ = [
     "has_motifs",
     "is_here",
     "is_mask",
+    "kept_on",
     "known_answer",
     "links",
     "make_prototype",

@@ -15,7 +15,9 @@ from dashboard.services.pictures import Drawn, drawn
 from dashboard.services.predict import size_of, target_facts
 from dashboard.tasks.subjects import computation_graph, subject
 from explainer_core import Explanation
+from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.trust import Agreement, Trust
+from explainer_core.explanation.verdict import Verdict
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +56,8 @@ class Answer:
 
     question: Question
     own: MethodAnswer
+    sizes: tuple[tuple[Subgraph, Verdict], ...]  # G_S of every size from 1 on, as choosing that size gives it
+    auto: int  # the size among them that "auto" finds
 
     @property
     def request(self) -> Request:
@@ -101,7 +105,7 @@ def explain(question: Question, on_progress: Progress = ignore) -> Answer:
 def _answer(question: Question) -> Answer:
     request = question.request
     explanation, scores = explanations.optimised(request).explanation, explanations.own_scores(request)
-    return Answer(question, MethodAnswer(request.method, explanation, scores))
+    return Answer(question, MethodAnswer(request.method, explanation, scores), *explanations.sizes_judged(request))
 
 
 def compare(answer: Answer, methods: Sequence[str], on_progress: Progress = ignore) -> Comparison:

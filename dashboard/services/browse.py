@@ -6,10 +6,17 @@ import numpy as np
 import pandas as pd
 
 from dashboard.cache import Cache
-from dashboard.services.pictures import feature_line, node_colours, picture_of, plain_colours, prediction_lines
-from dashboard.services.predict import all_predictions, class_colours
+from dashboard.services.pictures import (
+    feature_line,
+    node_colours,
+    node_legend,
+    picture_of,
+    plain_colours,
+    prediction_lines,
+)
+from dashboard.services.predict import all_predictions
 from dashboard.tasks.subjects import load_data, load_graph, load_graphs, network
-from dashboard.view.palette import LEAST, QUIET, RIGHT, WRONG
+from dashboard.view.palette import LEAST, QUIET
 from dashboard.view.picture import Points, Thumbnail
 from dashboard.view.plain_text import for_spreadsheet
 from dashboard.view.svg import thumbnail
@@ -111,20 +118,21 @@ def _pairs(graph: Graph) -> np.ndarray:
 
 def _legend(dataset: str, model: str, colour: str) -> tuple[tuple[int, ...], tuple[tuple[str, str], ...], tuple]:
     """Which entry of the legend each point belongs to, the legend, and shapes where right and wrong are told apart."""
-    data, predicted = load_data(dataset), all_predictions(dataset, model)
+    predicted = all_predictions(dataset, model)
     if predicted.probabilities.shape[1] == 0:
         return (0,) * len(predicted.embedding), (("node", QUIET),), ()
+    legend = node_legend(dataset, model, colour)
     if colour == "confidence":
         limits = np.array([least for least, _, _ in LEAST])
         entry = (predicted.confidence[:, None] >= limits).argmax(1)
-        return tuple(entry.tolist()), tuple((name, shade) for _, name, shade in LEAST), ()
+        return tuple(entry.tolist()), legend, ()
     right = predicted.right
     if colour == "right" and right is not None:
         entry = (~right).astype(int)
         shapes = node_colours(dataset, model, np.arange(len(entry)), "right")[1]
-        return tuple(entry.tolist()), (("right", RIGHT), ("wrong", WRONG)), shapes
+        return tuple(entry.tolist()), legend, shapes
     known = predicted.truth if colour == "class" and predicted.truth is not None else predicted.predicted
-    return tuple(known.tolist()), tuple(zip(data.class_names, class_colours(dataset), strict=True)), ()
+    return tuple(known.tolist()), legend, ()
 
 
 def _point_tip(dataset: str, model: str, target: int) -> str:

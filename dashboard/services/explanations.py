@@ -12,7 +12,9 @@ from dashboard.services.methods import in_core_terms, model_for
 from dashboard.services.predict import asked_class
 from dashboard.tasks import Beside, Compared, Found, Timed
 from explainer_core import ExplainConfig, Explanation
+from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.trust import Agreement
+from explainer_core.explanation.verdict import Verdict
 
 # Read off a finished run without optimising or searching again, so they are no part of its cache key.
 READ_OFF = ("k_m", "k_m_unit", "k_f")
@@ -73,6 +75,12 @@ def _sized(request: Request) -> Found:
 def optimised(request: Request) -> Timed:
     """The explanation that the main picture shows."""
     return _sized(request).found
+
+
+def sizes_judged(request: Request) -> tuple[tuple[tuple[Subgraph, Verdict], ...], int]:
+    """G_S of every size from 1 on with its verdict: what choosing that size gives; and the size that "auto" finds."""
+    sized = _sized(request)
+    return sized.sizes, sized.auto
 
 
 def own_scores(request: Request) -> Scores:

@@ -8,10 +8,11 @@ import numpy as np
 from dashboard.cache import Cache
 from dashboard.schema import Request
 from dashboard.services.predict import all_predictions, class_colours, size_of
-from dashboard.tasks.subjects import computation_graph, graph_of, subject
-from dashboard.view.palette import ELEMENTS, QUIET, RIGHT, WRONG, shade
+from dashboard.tasks.subjects import computation_graph, graph_of, load_data, subject
+from dashboard.view.palette import ELEMENTS, LEAST, QUIET, RIGHT, WRONG, shade
 from dashboard.view.picture import DOT, SQUARE, Panel, Picture
 from explainer_core import Explanation, Graph
+from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.metrics import truth_and_scores
 from explainer_core.layout.graph import map_layout, neighbourhood_layout
 from explainer_core.layout.molecule import bond_orders, is_molecule, molecule_layout
@@ -40,6 +41,7 @@ class Drawn:
     shown: np.ndarray  # (edges of the picture,): indices into Explanation.undirected()
     nodes_in_all: int
     edges_in_all: int
+    legend: tuple[tuple[str, str], ...]  # what the colours of its nodes mean
 
 
 def drawn(request: Request, colour: str = "predicted", *, everything: bool = False) -> Drawn:
@@ -68,7 +70,29 @@ def _draw(request: Request, colour: str, everything: bool, layout_key: tuple) ->
         truth=tuple(np.flatnonzero(truth).tolist()),
         layout_key=layout_key,
     )
-    return Drawn(picture, shown, size_of(request)["nodes"], len(pairs))
+    return Drawn(picture, shown, size_of(request)["nodes"], len(pairs), _legend(request, graph, nodes, colour))
+
+
+def _legend(request: Request, graph: Graph, nodes: list[int], colour: str) -> tuple[tuple[str, str], ...]:
+    if request.kind == "node":
+        return node_legend(request.dataset, request.model, colour)
+    if not is_molecule(graph):
+        return ()
+    there = dict.fromkeys(graph.node_name(node) for node in nodes)
+    return tuple((name, ELEMENTS.get(name, QUIET)) for name in sorted(there, key=_of_element))
+
+
+def _of_element(name: str) -> int:
+    return list(ELEMENTS).index(name) if name in ELEMENTS else len(ELEMENTS)
+
+
+def node_legend(dataset: str, model: str, colour: str) -> tuple[tuple[str, str], ...]:
+    """What the colours mean that `node_colours` gives."""
+    if colour == "confidence":
+        return tuple((name, shade) for _, name, shade in LEAST)
+    if colour == "right" and all_predictions(dataset, model).right is not None:
+        return ("right", RIGHT), ("wrong", WRONG)
+    return tuple(zip(load_data(dataset).class_names, class_colours(dataset), strict=True))
 
 
 def picture_of(
@@ -224,6 +248,22 @@ def weighed(
         frames=tuple((step, _rounded(weights)) for step, weights in frames),
         curves={terms.get(term, term): tuple(values) for term, values in explanation.history.items()} if replay else {},
     )
+
+
+def kept_on(
+    drawing: Drawn, explanation: Explanation, parts: Sequence[Subgraph]
+) -> list[tuple[tuple[int, ...], tuple[int, ...], np.ndarray]]:
+    """Of each part, were it the G_S: its edges and nodes in the drawing, and the weights of all edges that are drawn."""
+    index = {node: i for i, node in enumerate(drawing.picture.nodes)}
+    position = {pair: i for i, pair in enumerate(map(tuple, explanation.pairs[drawing.shown].tolist()))}
+    return [
+        (
+            tuple(position[pair] for pair in part.edges if pair in position),
+            tuple(index[node] for node in part.nodes if node in index),
+            np.array(_rounded(_scaled(explanation.scores_at(part))[drawing.shown])),
+        )
+        for part in parts
+    ]
 
 
 def count_drawn(drawing: Drawn, pairs: Sequence[tuple[int, int]]) -> int:

@@ -52,7 +52,11 @@ def class_names(dataset: str) -> tuple[str, ...]:
 
 def class_colours(dataset: str) -> tuple[str, ...]:
     """A colour for each class. A class none of whose nodes lies in a planted motif is the ground, and quiet."""
-    return _COLOURS.get_or_create(dataset, lambda: palette.class_colours(_ground(load_data(dataset))))
+    return _COLOURS.get_or_create(dataset, lambda: _class_colours(load_data(dataset)))
+
+
+def _class_colours(data: Graph | GraphSet) -> tuple[str, ...]:
+    return palette.class_colours(_ground(data), data.class_names)
 
 
 def _ground(data: Graph | GraphSet) -> list[bool]:

@@ -52,6 +52,7 @@ from dashboard.state.settings import (
     methods_to_query,
     reset,
     setting_changed,
+    size_chosen,
 )
 from dashboard.state.target import (
     choose_random,
@@ -137,6 +138,7 @@ __all__ = [
     "set_query_param",
     "set_widget",
     "setting_changed",
+    "size_chosen",
     "stop",
     "target_from_query",
     "turn_page",

@@ -62,6 +62,16 @@ def auto_changed(size: int) -> None:
     set_query_param(K_M, AUTO if st.session_state[K_M_AUTO] else size)
 
 
+def size_chosen(key: str) -> None:
+    """Called by the track under the explanation: a size, or "auto". A browser may send anything."""
+    chosen = st.session_state[key].get("sized")
+    try:
+        ExplainConfig(k_m=chosen)
+    except ValueError:
+        return
+    set_query_param(K_M, chosen)
+
+
 def as_in_the_paper(dataset: str) -> None:
     """Every setting as published, and the mask that is optimised so."""
     default, paper = default_config(dataset), ExplainConfig.paper().to_dict()

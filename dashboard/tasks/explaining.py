@@ -11,8 +11,11 @@ import explainer_core as xc
 from dashboard.schema import MASK_METHOD, Request, Scores, judged
 from dashboard.tasks.subjects import computation_graph, graph_of, network, subject
 from explainer_core import Explanation
+from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.metrics import Faithfulness, edge_auc, faithfulness
 from explainer_core.explanation.trust import Agreement, Trust, agreement_of, trust, with_size
+from explainer_core.explanation.verdict import Verdict
+from explainer_core.explanation.verifying import judged_sizes, size_found
 
 WATCHED = 30  # how often a run reports while it learns
 Emit = Callable[[object], None]
@@ -50,6 +53,8 @@ class Found:
     found: Timed
     mask: Timed | None
     scores: Scores
+    sizes: tuple[tuple[Subgraph, Verdict], ...] = ()  # G_S of every size from 1 on, as choosing that size would give it
+    auto: int = 1  # the size among them that "auto" finds
 
 
 @dataclass(frozen=True)
@@ -84,13 +89,17 @@ def explain(request: Request, emit: Emit) -> Found:
     explanation = last.explanation()
     found = Timed(explanation, time.perf_counter() - began)
     mask = replace(explanation, method=MASK_METHOD, table=(), verdict=None) if searches else None
-    return Found(found, None if mask is None else Timed(mask, optimised_in), _scores(request, found, [found])[0])
+    scores, sizes = _scores(request, found, [found])[0], judged_sizes(model, data, explanation)
+    return Found(
+        found, None if mask is None else Timed(mask, optimised_in), scores, sizes, size_found(explanation, sizes)
+    )
 
 
 def resize(request: Request, found: Timed, emit: Emit) -> Found:
     """The same weights and the same search at the request's K_M and K_F, judged there."""
     sized = Timed(_cut(request, found.explanation), found.seconds)
-    return Found(sized, None, _scores(request, sized, [sized])[0])
+    sizes = judged_sizes(network(request.dataset, request.model), subject(request)[0], sized.explanation)
+    return Found(sized, None, _scores(request, sized, [sized])[0], sizes, size_found(sized.explanation, sizes))
 
 
 def _cut(request: Request, found: Explanation) -> Explanation:

@@ -26,12 +26,14 @@ WINNERS = {  # where a subgraph came from, by the core's name of the proposal
     "gradient": "gradients",
     "growth": "growing it edge by edge",
 }
-LEVELS = {  # the icon of each level, a name from Material Symbols, and its colour
-    CARRIES: ("check_circle", "green"),
-    MOSTLY: ("contrast", "orange"),
-    NOT_ENOUGH: ("help", "red"),
-    DEFAULT: ("block", "gray"),
+BADGES = {  # the icon and the word of each level
+    CARRIES: ("✓", "carries the prediction"),
+    MOSTLY: ("◐", "carries most of it"),
+    NOT_ENOUGH: ("✕", "not enough"),
+    DEFAULT: ("○", "default class"),
 }
+SEARCHING = "Looking for the part that carries the prediction …"
+STABLE, MOSTLY_STABLE = 0.9, 0.7  # shares of edges that the starts have in common
 TIED = 1e-3  # features whose weights differ by less weigh the same
 LABELS = {
     "k_m": "Size of the explanation, K_M",
@@ -106,31 +108,55 @@ def asks_for_another(facts: TargetFacts) -> bool:
     return facts.explained not in (None, facts.predicted)
 
 
-def kept_part(count: int, unit: str) -> tuple[str, str, bool]:
-    """What is kept, as the subject of a sentence; the word that stands for it afterwards; whether it is one thing."""
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def kept_part(count: int, unit: str) -> tuple[str, str]:
+    """What is kept, and the word that stands for it afterwards."""
     if count == 1:
-        return f"This one {unit.removesuffix('s')}", "it", True
-    return f"These {count:,} {unit}", "them", False
+        return f"this one {unit.removesuffix('s')}", "it"
+    return f"these {count:,} {unit}", "them"
 
 
-def verdict(facts: TargetFacts, outcome: Verdict, count: int, unit: str, kind: str) -> str:
-    """What the network says of the kept part alone and without it; `count` nodes or edges are kept."""
+def headline(facts: TargetFacts, outcome: Verdict, count: int, unit: str, shape: str | None = None) -> tuple[str, str]:
+    """The headline and its sentence: what the network says of the kept part, alone and without it.
+
+    `count` nodes or edges are kept; `shape` is the word for them, where there is one.
+    """
     name = facts.class_names[facts.predicted if facts.explained is None else facts.explained]
+    quoted, (part, them) = f"“{_capital(name)}”", kept_part(count, unit)
     if outcome.level == DEFAULT:
-        return (
-            f"The network says “{name}” without any edge too ({percent(outcome.empty)}): "
-            "nothing in the graph needs explaining."
-        )
-    part, them, single = kept_part(count, unit)
-    alone, full = percent(outcome.alone), percent(outcome.full)
-    whole = f"where {whole_of(kind)} gives {full}"
-    left = f"Without {them} {percent(outcome.without)} are left."
-    if not outcome.keeps_class:
-        gives = f"{'does' if single else 'do'} not give “{name}”{' either' if asks_for_another(facts) else ''}"
-        return f"{part} alone {gives}: {alone}, {whole}. {left}"
+        empty = f"The network says “{name}” without any edge too ({percent(outcome.empty)})"
+        return f"{quoted} by default: nothing to explain", f"{empty}: nothing in the graph needs explaining."
+    because = part if shape is None else f"this {shape}"
+    title = {
+        CARRIES: f"{quoted}, because of {because}",
+        MOSTLY: f"{quoted}, mostly because of {because}",
+        NOT_ENOUGH: f"{quoted} needs more than {because}",
+    }[outcome.level]
+    if asks_for_another(facts):
+        title = f"What speaks for “{name}”: {because}{', not enough' if outcome.level == NOT_ENOUGH else ''}"
     only = "only " if outcome.level == NOT_ENOUGH else ""
-    gives = "gives" if single else "give"
-    return f"{part} alone {gives} “{name}”: {only}{alone}, {whole}. {left}"
+    lost = "" if outcome.keeps_class else ", too little for that class"
+    return title, (
+        f"{_capital(part)} alone {'gives' if count == 1 else 'give'} {only}{percent(outcome.alone)} of “{name}”{lost} "
+        f"({percent(outcome.full)} with everything); without {them} it is {percent(outcome.without)}."
+    )
+
+
+def badge(facts: TargetFacts, outcome: Verdict) -> tuple[str, str]:
+    """The icon and the word of a level: never a colour alone."""
+    icon, word = BADGES[outcome.level]
+    return icon, "carries it" if outcome.level == CARRIES and asks_for_another(facts) else word
+
+
+def starts_agree(found: Agreement) -> str:
+    """What other starts say, as the end of the headline's sentence."""
+    others = f"{found.starts - 1} other starts"
+    if found.share >= STABLE:
+        return f"{others} agree." if not found.unstable else f"{others} nearly agree; what differs is dotted."
+    return f"{others} {'mostly agree' if found.share >= MOSTLY_STABLE else 'disagree'}; what differs is dotted."
 
 
 def found_by(explanation: Explanation) -> str:
@@ -168,7 +194,7 @@ def waiting(ahead: int) -> str:
 
 def agreement_badge(found: Agreement, drawn: int) -> tuple[str, str]:
     """A word and a sentence on how much the starts agree; so many of the edges on which they differ are drawn."""
-    word = "stable" if found.share >= 0.9 else "mostly stable" if found.share >= 0.7 else "unstable"
+    word = "stable" if found.share >= STABLE else "mostly stable" if found.share >= MOSTLY_STABLE else "unstable"
     agree = f"{word.capitalize()}: {found.starts} runs from other starts share {percent(found.share)} of their edges."
     count = len(found.unstable)
     if drawn < count:
@@ -197,18 +223,13 @@ def features_caption(weights: Sequence[float], k_f: int, absent: bool) -> str:
     return f"{caption} {counted(others, 'other')} {'weighs' if others == 1 else 'weigh'} the same as the last one kept."
 
 
-def how_to_read(facts: TargetFacts, shown: Explanation, has_truth: bool, molecule: bool) -> str:
-    """One sentence for somebody who sees the picture for the first time; it claims no more than the verdict does."""
-    parts = "bonds" if molecule else "edges"
-    truth = " Dashed: groups known to do harm." if molecule else " Dashed: the planted answer."
-    why = "are the part that is kept"
+def accent_means(facts: TargetFacts, shown: Explanation) -> str:
+    """What the accent stands for in the legend; it claims no more than the verdict does."""
     if is_mask(shown):
-        why = "are what the mask keeps"
-    elif judged(shown).level in (CARRIES, MOSTLY):
-        why = "are what the prediction rests on"
-    if facts.explained is not None and asks_for_another(facts) and not is_mask(shown):
-        why = f"speak most for “{facts.class_names[facts.explained]}”"
-    return f"Thick blue {parts} {why} (G_S); the rest is faint.{truth if has_truth else ''}"
+        return "what the mask keeps"
+    if facts.explained is not None and asks_for_another(facts):
+        return f"what speaks for “{facts.class_names[facts.explained]}”"
+    return "what the prediction rests on" if judged(shown).level in (CARRIES, MOSTLY) else "the part that is kept"
 
 
 def shown_part(shown: int, of: int, kind: str) -> str:

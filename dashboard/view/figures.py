@@ -130,54 +130,6 @@ def features(rows: Sequence[FeatureRow], names: Sequence[str], *, dark: bool = F
     return figure.update_traces(ygap=40, selector={"type": "heatmap"})
 
 
-def over_size(
-    curve: Sequence[tuple[int, float, float]], chosen: int, full: float, label: str, part_of: str
-) -> go.Figure:
-    """What every K_M would give: the probability from the kept part alone, quieter what is left without it.
-
-    The curve holds (size, alone, without).
-    """
-    sizes, alone, without = (list(column) for column in zip(*curve, strict=True))
-    at = dict(zip(sizes, alone, strict=True)).get(chosen)
-    named = for_plotly(shortened(label, 24))
-    figure = go.Figure()
-    figure.add_hline(y=100 * full, line={"color": QUIET, "dash": "dash", "width": 1.5})
-    figure.add_scatter(
-        x=sizes,
-        y=[100 * share for share in without],
-        mode="lines",
-        line={"color": QUIET, "width": 1.5},
-        hovertemplate=f"without: %{{y:.1f}} % {named}<extra></extra>",
-        showlegend=False,
-    )
-    figure.add_scatter(
-        x=sizes,
-        y=[100 * share for share in alone],
-        mode="lines+markers",
-        line={"color": WEIGHTS, "width": 2.5},
-        marker={"size": 5},
-        hovertemplate=f"K_M = %{{x}}: %{{y:.1f}} % {named}<extra></extra>",
-        showlegend=False,
-    )
-    if at is not None:
-        figure.add_scatter(
-            x=[chosen],
-            y=[100 * at],
-            mode="markers",
-            marker={"symbol": "circle-open", "size": 15, "line": {"width": 3}, "color": WEIGHTS},
-            hoverinfo="skip",
-            showlegend=False,
-        )
-    figure.add_annotation(
-        x=1, xref="paper", y=100 * full, text=part_of, showarrow=False, xanchor="right", yanchor="bottom",
-        font={"color": QUIET, "size": FONT - 2},
-    )  # fmt: skip
-    figure.update_xaxes(title="K_M", fixedrange=True, showgrid=False, zeroline=False)
-    _calm(figure, height=230, right=12, top=20)
-    figure.update_yaxes(autorange=False, range=[-3, 108], ticksuffix=" %", showgrid=True, dtick=25, zeroline=False)
-    return figure
-
-
 def _add_stems(figure: go.Figure, names: list[str], rows: Sequence[AccuracyRow]) -> None:
     """What a model gains over guessing, as a line; None parts the rows."""
     ends = [(name, row.majority, row.test) for name, row in zip(names, rows, strict=True) if row.majority is not None]

@@ -1,23 +1,24 @@
 """The colours of the dashboard, told apart by colour-blind eyes, on light and on dark ground."""
 
 from collections.abc import Sequence
-from itertools import cycle
+from itertools import cycle, zip_longest
 
 # Okabe and Ito's palette; grey stands in for black, which dark ground swallows.
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 QUIET = "#8A9097"  # readable on light and on dark ground
-# Classes leave the accent to what the prediction rests on, as long as there are enough other colours.
-CLASSES = ("#E69F00", "#009E73", "#D55E00", "#F0E442", "#CC79A7", "#56B4E9", "#6B7178", "#0072B2")
+# The two blues are the accent, on light and on dark ground: what the prediction rests on, and never a class.
+CLASSES = ("#E69F00", "#009E73", "#D55E00", "#F0E442", "#CC79A7", "#7A5BB0", "#7A5C2E")
+BY_NAME = {"mutagen": "#D55E00", "nonmutagen": "#009E73"}  # the same class the same colour in every data set
 GROUND = ("#B4BAC1", QUIET)  # classes that are the ground on which motifs were planted
 WEIGHTS = "#1B86C6"  # the accent where one colour must serve both grounds
-RIGHT, WRONG = OKABE_ITO[0], OKABE_ITO[5]
-# Confidence, from unsure to sure: one hue that gets deeper, so that it also reads in grey.
+RIGHT, WRONG = "#B4BAC1", "#B3123F"  # told apart by shape first; neither is a class
+# Confidence, from unsure to sure: one hue that gets deeper, so that it also reads in grey; not the accent's.
 LEAST = (
-    (0.99, "99 % or more", "#08519C"),
-    (0.9, "90 to 99 %", "#3182BD"),
-    (0.7, "70 to 90 %", "#6BAED6"),
-    (0.5, "50 to 70 %", "#9ECAE1"),
-    (0.0, "under 50 %", "#C6DBEF"),
+    (0.99, "99 % or more", "#54278F"),
+    (0.9, "90 to 99 %", "#756BB1"),
+    (0.7, "70 to 90 %", "#9E9AC8"),
+    (0.5, "50 to 70 %", "#BCBDDC"),
+    (0.0, "under 50 %", "#DADAEB"),
 )
 # Atoms in their usual colours, moved to where both grounds carry them.
 ELEMENTS = {
@@ -38,10 +39,11 @@ ELEMENTS = {
 }
 
 
-def class_colours(ground: Sequence[bool]) -> tuple[str, ...]:
-    """A colour for each class; those that are ground stay quiet."""
+def class_colours(ground: Sequence[bool], names: Sequence[str] = ()) -> tuple[str, ...]:
+    """A colour for each class; those that are ground stay quiet, those known by name have theirs."""
     quiet, loud = cycle(GROUND), cycle(CLASSES)
-    return tuple(next(quiet if is_ground else loud) for is_ground in ground)
+    colours = [next(quiet if is_ground else loud) for is_ground in ground]
+    return tuple(BY_NAME.get(name, colour) for name, colour in zip_longest(names[: len(colours)], colours))
 
 
 def shade(confidence: float) -> str:

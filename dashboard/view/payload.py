@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from dashboard.view.drawing import drawing_of
+from dashboard.view.explained import packed_frames
 from dashboard.view.labels import PLACES, label_text, label_zooms, place_labels
 from dashboard.view.picture import SQUARE, Panel, Picture, Points, Thumbnail
 
@@ -136,12 +137,9 @@ def _short(numbers: Iterable[float]) -> list[float]:
 def _frames(panel: Panel) -> dict | None:
     if len(panel.frames) < 2 or panel.weights is None:
         return None  # nothing to replay
-    levels = _levels([weights for _, weights in panel.frames])  # (F, E)
-    # Differences wrap around, and back in the browser. Edge by edge, a mask's steady way packs twice as well.
-    changes = np.diff(levels, axis=0, prepend=np.zeros_like(levels[:1])).T  # (E, F)
     return {
         "steps": [int(step) for step, _ in panel.frames],
-        "weights": base64.b64encode(zlib.compress(changes.tobytes(), 9)).decode(),
+        "weights": packed_frames([weights for _, weights in panel.frames]),
     }
 
 

@@ -8,8 +8,9 @@ from dashboard import services, state
 from dashboard.view import explanation_text
 from dashboard.view.picture import Panel
 from dashboard.view.plain_text import for_markdown
+from dashboard.widgets.explanation_view import show_explanation
 from dashboard.widgets.graph_view import when_shown
-from dashboard.widgets.network import LOW, TALL, show_network
+from dashboard.widgets.network import LOW, show_network
 
 MAIN = "main picture"  # the fragment that is drawn again when the other starts were tried
 
@@ -45,11 +46,8 @@ def panels_beside(drawing: services.Drawn, others: Sequence[services.MethodAnswe
 
 @st.fragment(key=MAIN)
 def show_why(card: services.Card, answer: services.Answer) -> None:
-    """The main picture. It is a fragment, so that dotted edges can arrive later without another run of the page."""
-    picture = answer.question.drawing.picture
-    show_network("why", card, answer.question, [main_panel(answer)], height=TALL, in_fragment=True)
-    reading = explanation_text.how_to_read(answer.facts, answer.explanation, bool(picture.truth), bool(picture.bonds))
-    st.caption(for_markdown(reading))
+    """The explanation. It is a fragment, so that what other starts say can arrive later without another run of the page."""
+    show_explanation(card, answer, main_panel(answer))
 
 
 def draw_why_again(answer: services.Answer) -> None:

@@ -13,6 +13,8 @@ from streamlit.components.v1 import declare_component
 from streamlit.components.v2 import component
 
 from dashboard.view import payload
+from dashboard.view.explained import Explained
+from dashboard.view.explained import payload as explained_payload
 from dashboard.view.picture import Panel, Picture, Points, Thumbnail
 
 ASSETS = Path(__file__).parents[1] / "view" / "assets"
@@ -34,7 +36,7 @@ def _view(script: str) -> Callable[..., Any]:
     return component(f"graph_view_{script}", html='<div class="graph-view"></div>', css=style, js=loader)
 
 
-_network, _map, _gallery = _view("network"), _view("map"), _view("gallery")
+_network, _map, _gallery, _explanation = _view("network"), _view("map"), _view("gallery"), _view("explanation")
 # Tells the server once that it has reached the browser, and once more for each new `token`.
 _messenger = component(
     "graph_view_messenger",
@@ -43,6 +45,20 @@ _messenger = component(
   if (parentElement.token === data.token) return;
   parentElement.token = data.token;
   setTriggerValue("shown", true);
+}""",
+)
+
+
+_herald = component(
+    "graph_view_herald",
+    html='<p role="status"></p>',
+    css="""p { margin: 0; font: 650 1.35rem/1.4 var(--st-font); color: var(--st-text-color); }
+p:empty { display: none; }""",
+    js="""export default function ({ data, parentElement }) {
+  const line = parentElement.querySelector("p"), view = globalThis.graphViews?.[data.view];
+  globalThis.graphViewHerald = line;
+  if (data.searching && view) view.wait(data.token, data.words);
+  line.textContent = data.searching && !view ? data.words : "";
 }""",
 )
 
@@ -65,6 +81,31 @@ def network_view(
     """
     data = payload.network(key, picture, panels, group=group, columns=columns, height=height, clickable=clickable)
     return _clicked(_network, key, data, on_click)
+
+
+def explanation_view(
+    key: str,
+    picture: Picture,
+    panel: Panel,
+    explained: Explained,
+    *,
+    group: str,
+    height: int,
+    clickable: bool,
+    on_click: Callable[[], None],
+    on_size: Callable[[], None],
+) -> None:
+    """The explanation with its headline, its legend and the track of sizes. A size that was chosen is under the view's
+    key as "sized": a number, or "auto"."""
+    data = payload.network(key, picture, [panel], group=group, columns=1, height=height, clickable=clickable)
+    data["explained"] = explained_payload(explained)
+    declare_component("assets", path=ASSETS)
+    _explanation(key=key, data=data, on_clicked_change=on_click, on_sized_change=on_size)
+
+
+def search_announced(key: str, view: str, token: str, words: str, *, searching: bool) -> None:
+    """Tells the browser before a search that what `view` shows is of yesterday; a run cannot draw a view twice."""
+    _herald(key=key, data={"key": key, "view": view, "token": token, "words": words, "searching": searching})
 
 
 def map_view(

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Literal, TypedDict
 
-import streamlit as st
-
 from dashboard import services, state
 from dashboard.view.picture import Panel
 from dashboard.widgets.graph_view import network_view
@@ -30,8 +28,6 @@ def show_network(
     card: services.Card,
     question: services.Question,
     panels: Sequence[Panel],
-    *,
-    in_fragment: bool = False,
     **looks,
 ) -> None:
     """A clickable picture; all of them share one camera."""
@@ -43,12 +39,6 @@ def show_network(
         panels,
         group="explain",
         clickable=request.kind in ("node", "link"),
-        on_click=partial(_clicked_in_fragment if in_fragment else state.clicked, key, card, ends),
+        on_click=partial(state.clicked, key, card, ends),
         **looks,
     )
-
-
-def _clicked_in_fragment(key: str, card: services.Card, ends: tuple[int, int] | None) -> None:
-    """A click in a fragment would run the fragment only, and another target is another page."""
-    state.clicked(key, card, ends)
-    st.rerun()

@@ -57,15 +57,6 @@ def _bars(facts: services.TargetFacts) -> str:
     return f'<div class="bars" role="img" aria-label="Probability of each class">{"".join(rows)}</div>'
 
 
-def headline(answer: services.Answer) -> Remark:
-    """What the network says of the part that is shown."""
-    request, shown = answer.request, judged(answer.explanation)
-    kept, unit = answer.explanation.subgraph(), request.config.k_m_unit
-    count = len(kept.nodes if unit == "nodes" else kept.edges)
-    text = explanation_text.verdict(answer.facts, shown, count, unit, request.kind)
-    return Remark(*explanation_text.LEVELS[shown.level], text)
-
-
 def in_markdown(remark: Remark) -> str:
     return f":{remark.colour}[:material/{remark.icon}:] {for_markdown(remark.text)}"
 
@@ -146,29 +137,6 @@ def strongest_features(question: services.Question, explanations: Explanations) 
 
 def _if_absent(explanation: services.Explanation, feature: int) -> str:
     return " (absent)" if explanation.feature_absent is not None and explanation.feature_absent[feature] else ""
-
-
-def show_sizes(answer: services.Answer, trust: Trust) -> None:
-    """What every size would give: alone, and without it."""
-    facts, size = answer.facts, answer.explanation.size
-    asked = facts.predicted if facts.explained is None else facts.explained
-    name = facts.class_names[asked]
-    curve = [(point.size, point.alone, point.without) for point in trust.curve]
-    st.plotly_chart(
-        figures.over_size(
-            curve,
-            size,
-            facts.probabilities[asked],
-            name,
-            explanation_text.whole_of(answer.request.kind).removeprefix("the "),
-        ),
-        config=figures.STILL,
-        key="over_size",
-        alt="Probability of the explained class from the kept part alone and without it, for every size K_M",
-    )
-    st.caption(
-        for_markdown(f"Probability of “{name}” by the size K_M. Blue: the kept part alone. Grey: all without it.")
-    )
 
 
 def feature_columns(explanations: Sequence[services.Explanation], k_f: int) -> np.ndarray:

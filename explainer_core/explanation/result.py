@@ -86,7 +86,12 @@ class Explanation:
     @cached_property
     def _scores(self) -> np.ndarray:
         scores = self._mean_over_directions(self.edge_weight)
-        return self._kept_first(scores) if self.table else scores
+        return self._kept_first(scores, self.subgraph()) if self.table else scores
+
+    def scores_at(self, kept: Subgraph) -> np.ndarray:
+        """The scores (u,) that `undirected` would give if this were the G_S that is shown."""
+        scores = self._mean_over_directions(self.edge_weight)
+        return self._kept_first(scores, kept) if self.table else scores
 
     def _mean_over_directions(self, weights: np.ndarray) -> np.ndarray:
         if weights.size == 0:
@@ -97,10 +102,10 @@ class Explanation:
         mean = np.bincount(in_part, weights=weights, minlength=size) / np.maximum(count, 1)
         return np.where(count > 0, mean, -np.inf).reshape(-1, 2).max(1)
 
-    def _kept_first(self, scores: np.ndarray) -> np.ndarray:
+    def _kept_first(self, scores: np.ndarray, shown: Subgraph) -> np.ndarray:
         """The same scores handed out anew: the largest to G_S, the others to the other pairs as they stood."""
         kept = np.zeros(len(scores), dtype=bool)
-        kept[[self.pair_positions[edge] for edge in self.subgraph().edges]] = True
+        kept[[self.pair_positions[edge] for edge in shown.edges]] = True
         falling = np.argsort(-scores, kind="stable")
         handed_out = np.empty_like(scores)
         handed_out[np.concatenate([falling[kept[falling]], falling[~kept[falling]]])] = scores[falling]

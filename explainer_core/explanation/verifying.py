@@ -14,7 +14,7 @@ from explainer_core.explanation.metrics import explained_class
 from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.search import LARGEST, Search
 from explainer_core.explanation.search_state import Answer, Asked, Question
-from explainer_core.explanation.verdict import NEARLY, Judged, verdict_of
+from explainer_core.explanation.verdict import NEARLY, Judged, Verdict, verdict_of
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.models.protocol import Model
 
@@ -143,6 +143,33 @@ def sizes_of(explanation: Explanation, largest: int = LARGEST) -> range:
     if explanation.config.k_m_unit == "nodes":
         there = len(np.unique(explanation.nodes))  # the two sides of a link share nodes
     return range(1, max(1, min(largest, there)) + 1)
+
+
+def judged_sizes(
+    model: Model, data: Graph | GraphSet, explanation: Explanation
+) -> tuple[tuple[Subgraph, Verdict], ...]:
+    """G_S of every size from 1 on and its verdict: what choosing that K_M gives. What the search has asked the model
+    already is not asked again; the rest is one batch."""
+    sizes = range(1, max(sizes_of(explanation)[-1], explanation.size) + 1)
+    kept = [explanation.subgraph(size) for size in sizes]
+    candidates = [(part.edges, explanation.judged(size)) for size, part in zip(sizes, kept, strict=True)]
+    rows = edge_rows(explanation, [(), *(edges for edges, judged in candidates if judged is None)])
+    judge = Judge(model, data, [explanation])
+    (alone,), (without,) = judge.alone([(0, rows)]), judge.without([(0, rows[1:])])
+    judged = _all_judged(explanation, candidates, alone[1:], without)
+    label, full = explained_class(explanation), asked_of(explanation).full
+    nothing = {"empty": float(alone[0][label]), "empty_keeps": int(alone[0].argmax()) == label}
+    verdicts = [verdict_of(each, full=full, **nothing) for each in judged]
+    if explanation.verdict is not None:
+        verdicts[explanation.size - 1] = explanation.verdict  # one number to the last digit
+    return tuple(zip(kept, verdicts, strict=True))
+
+
+def size_found(explanation: Explanation, sizes: Sequence[tuple[Subgraph, Verdict]]) -> int:
+    """What "auto" makes of the sizes that `judged_sizes` gives."""
+    some = sizes[: len(sizes_of(explanation))]
+    judged = [Judged(kept.edges, each.alone, each.without, each.keeps_class) for kept, each in some]
+    return smallest_good(judged, asked_of(explanation))
 
 
 def _all_judged(explanation: Explanation, candidates, alone: np.ndarray, without: np.ndarray) -> list[Judged]:

@@ -44,6 +44,17 @@ def click_node(page: Page, node: int, view: str = "near", panel: str = "neighbou
     page.mouse.click(where["x"], where["y"])
 
 
+def drag_to(page: Page, size: int) -> None:
+    """Takes the handle of the track to a size and holds it there."""
+    slider = page.get_by_role("slider", name="K_M")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    x = "size => graphViews.why.track.x(size)"
+    page.mouse.move(box["x"] + page.evaluate(x, page.evaluate("graphViews.why.track.size")), box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + page.evaluate(x, size), box["y"] + 50, steps=8)
+
+
 def shown_target(page: Page, *nodes: int) -> None:
     page.wait_for_function(f"() => JSON.stringify(({TARGET})()) === '{json.dumps(nodes, separators=(',', ':'))}'")
 
@@ -53,7 +64,8 @@ def test_a_newcomer_sees_a_finished_explanation(page):
     expect(heading(page)).to_have_text(re.compile(r"BA-Shapes · GCN · node \d+"))
     expect(page.get_by_text("what the prediction rests on")).to_be_visible()
     assert len(page.evaluate(KEPT)) >= 5
-    for title in ("Verified", "As in the paper", "Gradient", "GAT attention"):
+    expect(page.get_by_role("heading", level=2, name="“Top”, because of")).to_be_visible()
+    for title in ("As in the paper", "Gradient", "GAT attention"):
         expect(page.locator("section.panel .title").get_by_text(title, exact=True)).to_be_visible()
 
 
@@ -98,11 +110,7 @@ def test_the_number_box_and_the_random_button(page):
 def test_dragging_the_size_keeps_more_edges_and_the_rest_where_it_is(page):
     open_page(page, "/?dataset=tree_grid" + QUICK)
     before, camera = page.evaluate(KEPT), page.evaluate("graphViews.why.camera()")
-    thumb = page.get_by_role("slider", name="K_M")
-    box = thumb.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 60, box["y"] + box["height"] / 2, steps=6)
+    drag_to(page, page.evaluate("graphViews.why.data.explained.chosen") + 6)
     page.mouse.up()
     page.wait_for_function("count => graphViews.why.data.panels[0].kept.length > count", arg=len(before))
     settled(page)
@@ -141,19 +149,20 @@ def test_touching_a_regularisation_slider_shows_the_mask(page):
 
 def test_the_size_is_found_until_one_is_chosen(page):
     open_page(page, "/?dataset=karate&node=19" + QUICK)
-    auto, slider = page.get_by_role("switch", name="Find the size"), page.get_by_role("slider", name="K_M")
-    expect(auto).to_be_checked()
-    found = int(slider.input_value())
+    auto, slider = page.get_by_role("button", name="Find the size"), page.get_by_role("slider", name="K_M")
+    expect(auto).to_have_attribute("aria-pressed", "true")
+    found = int(slider.get_attribute("aria-valuenow") or 0)
     assert len(page.evaluate("graphViews.why.data.panels[0].kept_nodes")) == found
     slider.focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function("count => graphViews.why.data.panels[0].kept_nodes.length === count", arg=found + 1)
-    expect(auto).not_to_be_checked()
+    expect(auto).to_have_attribute("aria-pressed", "false")
     expect(page).to_have_url(re.compile(f"k_m={found + 1}"))
     settled(page)
-    page.get_by_text("Find the size (auto)").click()
+    auto.click()
     page.wait_for_function("count => graphViews.why.data.panels[0].kept_nodes.length === count", arg=found)
-    expect(slider).to_have_value(str(found))
+    expect(slider).to_have_attribute("aria-valuenow", str(found))
+    expect(page).to_have_url(re.compile("k_m=auto"))
 
 
 def test_the_paper_is_one_button_away(page):
@@ -210,7 +219,7 @@ def test_every_export_is_read_back(page, browser, tmp_path):
 
 def test_a_picture_is_saved_as_png(page):
     open_page(page, "/?dataset=karate&node=19" + QUICK)
-    panel = page.locator("section.panel").filter(has_text="Verified").first
+    panel = page.locator(".explanation section.panel")
     panel.get_by_role("application").hover()
     with page.expect_download() as download:
         panel.get_by_role("button", name="Save this panel as a picture").click()

@@ -85,6 +85,19 @@ def views(app: AppTest) -> dict[str, dict]:
     return {data["key"]: data for data in sent}
 
 
+def headline(app: AppTest) -> dict:
+    """What is said of the size that is shown, and the numbers of it."""
+    explained = views(app)["why"]["explained"]
+    names = ("kept", "kept_nodes", "alone", "without", "keeps_class", "icon", "word", "headline", "sentence")
+    return dict(zip(names, explained["sizes"][explained["chosen"] - 1], strict=True))
+
+
+def choose_size(app: AppTest, size: int | str) -> AppTest:
+    """As if the handle was let go: AppTest cannot reach into a view, but K_M goes by the address."""
+    app.query_params["k_m"] = str(size)
+    return run(app)
+
+
 def is_whole(app: AppTest) -> bool:
     """True if the page has come to its end with an explanation on it."""
     return {"near", "why"} <= set(views(app)) and not app.error and any("import explainer" in c.value for c in app.code)
@@ -108,7 +121,8 @@ def test_every_data_set_is_explained_or_offered(name):
     assert 2 <= bars <= 4
     assert "predicted <b>" in title
     assert is_whole(app)
-    assert re.search(r"alone (gives?|does not give|do not give) “|without any edge too", remarks(app))
+    assert re.search(r"alone gives? .+ of “|without any edge too", headline(app)["sentence"])
+    assert len(json.dumps(views(app)["why"])) < 100_000
     assert re.search(r"([Ss]table|[Uu]nstable): 10 runs", remarks(app))
     assert views(app)["beside"]["panels"][0]["name"] == "paper"
     assert not app.warning
@@ -142,8 +156,6 @@ def another(setting, widget) -> object:
         return next(choice for choice in setting.metadata["choices"] if choice != setting.default)
     if isinstance(setting.default, bool):
         return not setting.default
-    if setting.name == "k_m":
-        return 4
     if setting.name in FEW:
         return FEW[setting.name]
     middle = type(setting.default)((widget.min + min(widget.max, 40)) / 2)
@@ -159,6 +171,7 @@ def widget_of(app: AppTest, name: str):
 @pytest.mark.parametrize("names", [list(SETTINGS)[start::4] for start in range(4)], ids=lambda names: names[0])
 def test_settings_go_to_the_address_and_back_to_their_defaults(names):
     app = opened()
+    names = [name for name in names if name != "k_m"]  # the track under the picture has a test of its own
     default = state.default_config("karate")
     wanted = {name: another(SETTINGS[name], widget_of(app, name)) for name in names}
     for name, value in wanted.items():
@@ -215,7 +228,7 @@ def test_sizes_are_instant_and_weights_are_learnt_anew(alone, monkeypatch):
     assert len(runs) == 1  # the other starts are not watched step by step
     before = views(app)["why"]
     runs.clear()
-    app.slider(key="k_m").set_value(2)
+    app.query_params["k_m"] = "2"
     app.slider(key="k_f").set_value(1)
     run(app)
     assert runs == []
@@ -272,22 +285,31 @@ def test_a_slider_of_the_regularisation_shows_the_mask():
 
 def test_the_size_is_found_until_the_slider_is_moved(alone):
     app = opened()
-    found = app.slider(key="k_m").value
-    assert app.toggle(key="k_m_auto").value
+    track = views(app)["why"]["explained"]
+    found = track["chosen"]
+    assert (track["is_auto"], track["auto"]) == (True, found)
     assert len(panel(app)["kept_nodes"]) == found
-    app.slider(key="k_m").set_value(found + 2)
-    run(app)
-    assert said(app, "k_m") == str(found + 2)
-    assert not app.toggle(key="k_m_auto").value
+    track = views(choose_size(app, found + 2))["why"]["explained"]
+    assert (track["is_auto"], track["auto"], track["chosen"]) == (False, found, found + 2)
     assert len(panel(app)["kept_nodes"]) == found + 2
-    app.toggle(key="k_m_auto").set_value(True)
-    run(app)
-    assert said(app, "k_m") == "auto"
-    assert app.slider(key="k_m").value == found
-    app.toggle(key="k_m_auto").set_value(False)
-    run(app)
-    assert said(app, "k_m") == str(found)  # what was found is where one goes on from
-    assert opened(k_m="auto").slider(key="k_m").value == found
+    track = views(choose_size(app, "auto"))["why"]["explained"]
+    assert (track["is_auto"], track["chosen"]) == (True, found)
+
+
+@pytest.mark.parametrize("shown", ["verified", "mask"])
+@pytest.mark.parametrize("asked", [{"dataset": "karate", "node": "8"}, {"dataset": "molecules"}])
+def test_what_a_size_promises_is_what_choosing_it_gives(asked, shown):
+    app = opened(**asked, shown=shown, steps=20)
+    promised = views(app)["why"]["explained"]["sizes"]
+    for size in (1, 3, 5, len(promised)):
+        came = headline(choose_size(app, size))
+        kept, nodes, alone, without, keeps, _, word, _, sentence = promised[size - 1]
+        assert came["alone"] == pytest.approx(alone, abs=5e-4)
+        assert came["without"] == pytest.approx(without, abs=5e-4)
+        assert (came["keeps_class"], came["word"]) == (keeps, word)
+        assert (came["kept"], came["kept_nodes"]) == (kept, nodes)
+        assert set(panel(app)["kept"]) == set(kept)
+        assert came["sentence"] == sentence
 
 
 def test_the_paper_is_one_button_away_and_all_settings_go_back():
@@ -297,7 +319,7 @@ def test_the_paper_is_one_button_away_and_all_settings_go_back():
     paper = ExplainConfig.paper()
     for name in set(SETTINGS) - {"k_m"}:
         assert widget_of(app, name).value == getattr(paper, name), name
-    assert app.slider(key="k_m").value == paper.k_m
+    assert views(app)["why"]["explained"]["chosen"] == paper.k_m
     assert app.slider(key="size").proto.format == "%.3f"  # 0.005 is read as such
     assert said(app, "shown") == "mask"
     assert is_whole(app)
@@ -310,13 +332,11 @@ def test_the_paper_is_one_button_away_and_all_settings_go_back():
 def test_what_is_said_twice_is_one_number():
     for shown in ("verified", "mask"):
         app = opened(shown=shown, steps=75)
-        alone, whole, left = re.findall(r"([\d.]+)\s%", next(m for m in remarks(app).splitlines() if "alone give" in m))
+        alone, whole, left = re.findall(r"([\d.]+)\s%", headline(app)["sentence"])
         plus, minus = re.search(r"fidelity\+ (\S+) · fidelity− (\S+)", panel(app)["lines"][0]).groups()
         assert float(plus) == pytest.approx((float(whole) - float(left)) / 100, abs=0.006)
         assert float(minus.replace("−", "-")) == pytest.approx((float(whole) - float(alone)) / 100, abs=0.006)
-        figure = json.loads(next(e.proto.spec for e in app.get("plotly_chart") if "K_M" in e.proto.spec))
-        (marked,) = [trace for trace in figure["data"] if trace["mode"] == "markers"]
-        assert f"{marked['y'][0]:.1f}" == alone
+        assert f"{100 * headline(app)['alone']:.1f}" == alone
 
 
 # What is explained
@@ -342,7 +362,7 @@ def test_every_question_is_answered():
         assert heading(app) == predicted
         assert is_whole(app), asked
         if asked in (0, 1):
-            assert f"“{services.class_names('karate')[asked]}”" in remarks(app)
+            assert f"“{services.class_names('karate')[asked]}”" in headline(app)["sentence"]
 
 
 def test_a_number_is_a_target_and_an_emptied_box_is_none():
@@ -627,7 +647,7 @@ def test_a_visit_leaves_the_network_as_it_was():
 
     before = weights()
     app = opened(model="gat", node=1, methods="gradient,attention,occlusion,integrated_gradients")
-    app.slider(key="k_m").set_value(3)
+    app.query_params["k_m"] = "3"
     app.slider(key="entropy").set_value(1.0)
     run(app)
     assert weights() == before

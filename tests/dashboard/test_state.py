@@ -226,6 +226,10 @@ def test_a_size_is_a_number_or_auto(visit):
         assert (config.k_m, complaints) == (size, [])
     assert visit.at({"k_m_auto": False}).after("auto_changed", 7) == {"k_m": "7"}
     assert visit.at({"k_m_auto": True}, k_m=7).after("auto_changed", 7) == {"k_m": "auto"}
+    for sent, query in ((5, {"k_m": "5"}), ("auto", {"k_m": "auto"})):
+        assert visit.at({"why": {"sized": sent}}).after("size_chosen", "why") == query
+    for sent in (0, 51, True, 2.5, "<img>", None, [1]):  # a browser may send anything
+        assert visit.at({"why": {"sized": sent}}).after("size_chosen", "why") == {}
 
 
 def test_links_from_before_open(visit):

@@ -10,7 +10,8 @@ from dashboard.schema import ExplainConfig, Scores, SizePoint, TargetFacts, Trus
 from dashboard.view import explanation_text as words
 from dashboard.view import figures
 from dashboard.view.figures import FeatureRow
-from dashboard.view.palette import CLASSES, LEAST, WEIGHTS, class_colours, shade
+from dashboard.view.palette import BY_NAME, CLASSES, LEAST, RIGHT, WEIGHTS, WRONG, class_colours, shade
+from dashboard.view.style import DARK, LIGHT
 from explainer_core import METHODS
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement
@@ -36,9 +37,6 @@ TRUST = Trust(
 )
 
 
-CURVE = [(point.size, point.alone, point.without) for point in TRUST.curve]
-
-
 def judged(level: str = CARRIES, alone: float = 0.9, keeps: bool = True) -> Verdict:
     return Verdict(level, full=0.92, alone=alone, without=0.3, empty=0.2, keeps_class=keeps, winner="occlusion")
 
@@ -58,47 +56,75 @@ def test_every_setting_and_every_method_has_a_name_in_words():
         assert services.described(method).about.endswith(".")
 
 
-def test_the_verdict_says_what_is_kept_and_what_is_left():
-    enough = words.verdict(FACTS, judged(), 5, "nodes", "node")
-    assert enough == (
-        "These 5 nodes alone give “Officer”: 90.0\u00a0%, where the whole neighbourhood gives 92.0\u00a0%. "
-        "Without them 30.0\u00a0% are left."
-    )
-    one = words.verdict(FACTS, judged(NOT_ENOUGH, 0.31, keeps=False), 1, "edges", "graph")
-    assert one.startswith(
-        "This one edge alone does not give “Officer”: 31.0\u00a0%, where the whole graph gives 92.0\u00a0%."
-    )
-    assert "Without it" in one
-    little = words.verdict(FACTS, judged(NOT_ENOUGH, 0.31), 3, "edges", "graph")
-    assert "alone give “Officer”: only 31.0\u00a0%" in little
-    nothing = words.verdict(FACTS, judged(DEFAULT), 3, "edges", "graph")
-    assert (
-        nothing
-        == "The network says “Officer” without any edge too (20.0\u00a0%): nothing in the graph needs explaining."
+NUMBERS = "(92.0\u00a0% with everything); without them it is 30.0\u00a0%."
+HEADLINES = {  # the headline and the sentence of each level, for three nodes that are a triangle
+    CARRIES: ("“Officer”, because of this triangle", f"These 3 nodes alone give 90.0\u00a0% of “Officer” {NUMBERS}"),
+    MOSTLY: (
+        "“Officer”, mostly because of this triangle",
+        f"These 3 nodes alone give 90.0\u00a0% of “Officer” {NUMBERS}",
+    ),
+    NOT_ENOUGH: (
+        "“Officer” needs more than this triangle",
+        f"These 3 nodes alone give only 90.0\u00a0% of “Officer” {NUMBERS}",
+    ),
+    DEFAULT: (
+        "“Officer” by default: nothing to explain",
+        "The network says “Officer” without any edge too (20.0\u00a0%): nothing in the graph needs explaining.",
+    ),
+}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_every_level_has_honest_words(level):
+    assert words.headline(FACTS, judged(level), 3, "nodes", "triangle") == HEADLINES[level]
+
+
+def test_what_is_no_shape_is_counted_and_a_lost_class_is_told():
+    title, _ = words.headline(FACTS, judged(), 5, "nodes")
+    assert title == "“Officer”, because of these 5 nodes"
+    title, sentence = words.headline(FACTS, judged(NOT_ENOUGH, 0.387, keeps=False), 1, "edges")
+    assert title == "“Officer” needs more than this one edge"
+    assert sentence == (
+        "This one edge alone gives only 38.7\u00a0% of “Officer”, too little for that class "
+        "(92.0\u00a0% with everything); without it it is 30.0\u00a0%."
     )
 
 
 def test_only_what_carries_the_prediction_gets_a_tick():
-    assert set(words.LEVELS) == set(LEVELS)
-    ticked = [level for level, (icon, _) in words.LEVELS.items() if "check" in icon]
-    assert ticked == [CARRIES]
-    assert len(set(words.LEVELS.values())) == len(LEVELS)
+    badges = {level: words.badge(FACTS, judged(level)) for level in LEVELS}
+    assert [level for level, (icon, _) in badges.items() if icon == "✓"] == [CARRIES]
+    assert len({icon for icon, _ in badges.values()}) == len({word for _, word in badges.values()}) == len(LEVELS)
 
 
-def test_the_class_that_is_asked_about_is_the_one_in_the_sentence():
-    assert "“Officer”" in words.verdict(replace(FACTS, explained=None), judged(), 6, "nodes", "node")
+def test_the_class_that_is_asked_about_is_the_one_in_the_headline():
+    assert "“Officer”" in words.headline(replace(FACTS, explained=None), judged(), 6, "nodes")[0]
     asked = replace(FACTS, explained=0)
-    assert "alone give “Mr. Hi”" in words.verdict(asked, judged(), 6, "nodes", "node")
-    in_vain = words.verdict(asked, judged(NOT_ENOUGH, keeps=False), 6, "nodes", "node")
-    assert "do not give “Mr. Hi” either" in in_vain
-    assert "speak most for “Mr. Hi”" in words.how_to_read(asked, shown(), False, False)
+    title, sentence = words.headline(asked, judged(), 6, "nodes")
+    assert title == "What speaks for “Mr. Hi”: these 6 nodes"
+    assert "of “Mr. Hi”" in sentence
+    assert words.headline(asked, judged(NOT_ENOUGH, keeps=False), 6, "nodes")[0].endswith(", not enough")
+    assert words.accent_means(asked, shown()) == "what speaks for “Mr. Hi”"
+    assert words.badge(asked, judged())[1] == "carries it"  # it is not the prediction
 
 
-def test_the_caption_of_the_picture_claims_no_more_than_the_verdict():
+def test_the_legend_claims_no_more_than_the_verdict():
     for level in LEVELS:
-        rests = "the prediction rests on" in words.how_to_read(FACTS, shown(level), True, True)
+        rests = words.accent_means(FACTS, shown(level)) == "what the prediction rests on"
         assert rests == (level in (CARRIES, MOSTLY))
-    assert "what the mask keeps" in words.how_to_read(FACTS, shown(method="gnnexplainer"), False, False)
+    assert words.accent_means(FACTS, shown(method="gnnexplainer")) == "what the mask keeps"
+
+
+@pytest.mark.parametrize(
+    ("share", "kept_by", "told"),
+    [
+        (1.0, {(0, 1): 1.0}, "9 other starts agree."),
+        (0.95, {(0, 1): 0.9}, "9 other starts nearly agree; what differs is dotted."),
+        (0.75, {(0, 1): 0.5}, "9 other starts mostly agree; what differs is dotted."),
+        (0.3, {(0, 1): 0.5}, "9 other starts disagree; what differs is dotted."),
+    ],
+)
+def test_the_headline_says_what_other_starts_say(share, kept_by, told):
+    assert words.starts_agree(Agreement(share, 10, kept_by)) == told
 
 
 def test_a_subgraph_says_where_it_came_from():
@@ -187,23 +213,21 @@ def test_a_method_that_gives_no_feature_any_weight_divides_nothing_by_zero():
     assert list(heat.z[0]) == [0, 0]
 
 
-def test_the_curve_marks_the_chosen_size_and_the_whole_neighbourhood():
-    figure = figures.over_size(CURVE, 2, 0.92, "<i>Officer</i>", "whole graph")
-    without, alone, chosen = figure.data
-    assert list(alone.x) == list(without.x) == [1, 2, 6]
-    assert list(alone.y) == pytest.approx([40, 70, 90])
-    assert list(without.y) == pytest.approx([90, 50, 30])
-    assert (chosen.x, chosen.y) == ((2,), (70,))
-    assert figure.layout.shapes[0].y0 == pytest.approx(92)
-    assert "<i>" not in alone.hovertemplate + without.hovertemplate
-    assert len(figures.over_size(CURVE, 5, 0.92, "Officer", "whole graph").data) == 2  # a size that is not on the curve
-
-
 def test_classes_get_colours_of_their_own_and_leave_the_accent_alone():
     assert class_colours([False] * 7) == CLASSES[:7]
     assert len(set(class_colours([True, False, True, False]))) == 4
-    assert WEIGHTS not in class_colours([True, False] * 8)
+    accents = {WEIGHTS, LIGHT.accent, DARK.accent}
+    assert not accents & {*class_colours([True, False] * 20), *BY_NAME.values(), RIGHT, WRONG, *(c for *_, c in LEAST)}
     assert len(class_colours([False] * 30)) == 30  # they come round again
+
+
+def test_a_class_has_one_colour_in_every_data_set():
+    one, other = (
+        class_colours([False] * 2, ("mutagen", "nonmutagen")),
+        class_colours([False] * 2, ("nonmutagen", "mutagen")),
+    )
+    assert one == other[::-1]
+    assert len(set(one)) == 2
 
 
 def test_every_confidence_has_a_shade():

@@ -40,6 +40,7 @@ export function mountWith(View) {
     }
     view.mounts = registry.mounts[data.key];
     view.send = (id) => setTriggerValue("clicked", id); // a trigger: the same node twice is two clicks
+    view.sendSize = (size) => setTriggerValue("sized", size);
     view.update(data);
     views[data.key] = view;
     // A call that the next one overtook is ended after that: only the latest may take the view away.

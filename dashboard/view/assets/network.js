@@ -31,7 +31,7 @@ export function readPicture(data) {
 }
 
 // Frames arrive edge by edge, as differences from one frame to the next, which pack well; they are drawn frame by frame.
-function unrolled(changes, count) {
+export function unrolled(changes, count) {
   const size = changes.length / count, frames = new Uint8Array(changes.length);
   for (let edge = 0; edge < size; edge++)
     for (let frame = 0, level = 0; frame < count; frame++) {
@@ -41,7 +41,7 @@ function unrolled(changes, count) {
   return frames;
 }
 
-class NetworkView {
+export class NetworkView {
   constructor(root) {
     this.root = root;
     this.grid = make("div", "grid");
@@ -149,6 +149,13 @@ class PanelView {
     const weights = isLast ? null : this.frames?.subarray(frame * size, (frame + 1) * size);
     this.look = weights ? { ...this.final, weights, forming: true } : this.final;
     this.element.dataset.frame = frame;
+    this.stage.requestDraw();
+  }
+
+  // Another part in place of the one that is kept, while it is only looked at; null: back to that.
+  preview(look) {
+    if (this.look.forming) return; // an earlier step of the mask is shown
+    this.look = look ? { ...this.final, ...look } : this.final;
     this.stage.requestDraw();
   }
 

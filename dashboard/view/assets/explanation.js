@@ -1,0 +1,120 @@
+// The explanation: its headline, the picture, the legend, and the track of sizes. While a size is only looked at, nothing is sent.
+
+import { inflate, make, mountWith, setText } from "./base.js";
+import { NetworkView, unrolled } from "./network.js";
+import { Track } from "./track.js";
+
+const PATIENCE = 5000; // milliseconds in which the answer to a size that was chosen may come
+
+const readSize = ([kept, keptNodes, alone, without, keeps, icon, word, headline, sentence]) =>
+  ({ kept: new Set(kept), keptNodes: new Set(keptNodes), alone, without, keeps: Boolean(keeps), icon, word, headline, sentence });
+
+class ExplanationView {
+  constructor(root) {
+    this.root = root;
+    root.classList.add("explanation");
+    this.headline = make("h2", "headline");
+    this.verdict = make("p", "verdict");
+    this.badge = make("span", "badge");
+    this.sentence = make("span", "sentence");
+    this.starts = make("span", "starts");
+    this.verdict.append(this.badge, " ", this.sentence, " ", this.starts);
+    const picture = make("div", "picture");
+    this.network = new NetworkView(picture);
+    this.legend = make("ul", "keys");
+    this.legend.setAttribute("aria-label", "Legend");
+    this.track = new Track({ look: (size) => this.lookAt(size), choose: (size) => this.choose(size) });
+    this.figures = make("p", "figures");
+    root.append(this.headline, this.verdict, picture, this.legend, this.track.element, this.figures);
+  }
+
+  update(data) {
+    const { explained } = data;
+    if (globalThis.graphViewHerald) globalThis.graphViewHerald.textContent = ""; // it spoke while there was nothing here
+    this.root.classList.remove("waiting");
+    this.data = data;
+    this.sizes = explained.sizes.map(readSize);
+    this.network.send = (id) => this.send(id);
+    const shown = this.sizes[explained.chosen - 1], panel = data.panels[0];
+    this.network.update({ ...data, panels: [{ ...panel, title: shown.headline, lines: [shown.sentence, ...panel.lines] }] });
+    this.theme = this.network.theme;
+    if (explained.weights !== this.weightsText) this.readWeights(explained.weights);
+    this.showLegend(explained.legend);
+    setText(this.figures, explained.figures.join(" · "));
+    this.track.update({ ...explained, sizes: this.sizes }, this.theme);
+    const late = this.awaited && explained.chosen !== this.awaited.size && performance.now() < this.awaited.until;
+    if (late) return this.track.go(this.awaited.size); // an answer from before the choice
+    this.awaited = null;
+    this.say(explained.chosen);
+  }
+
+  async readWeights(text) {
+    Object.assign(this, { weightsText: text, weights: null });
+    if (text === null) return;
+    const rows = unrolled(await inflate(text), this.sizes.length);
+    if (this.weightsText === text) this.weights = rows;
+  }
+
+  showLegend(entries) {
+    const text = JSON.stringify(entries);
+    if (text === this.legendText) return;
+    this.legendText = text;
+    this.legend.replaceChildren(...entries.map(([mark, words, colour]) => {
+      const item = make("li"), sign = make("i", `mark ${mark}`);
+      if (colour) sign.style.background = colour;
+      item.append(sign, words);
+      return item;
+    }));
+  }
+
+  // Another target is being explained: what stands here is of the one before.
+  wait(token, words) {
+    if (this.data.explained.token === token) return;
+    this.awaited = null;
+    this.root.classList.add("waiting");
+    setText(this.headline, words);
+    setText(this.sentence, "");
+    setText(this.starts, "");
+    this.badge.hidden = true;
+  }
+
+  lookAt(size) {
+    const part = this.sizes[size - 1], { explained } = this.data, count = this.data.panels[0].weights && this.panel.final.weights.length;
+    const weights = this.weights && count ? this.weights.subarray((size - 1) * count, size * count) : this.panel.final.weights;
+    this.panel.preview(size === explained.chosen ? null : { weights, kept: part.kept, keptNodes: part.keptNodes });
+    this.say(size);
+  }
+
+  say(size) {
+    const { icon, word, headline, sentence } = this.sizes[size - 1], settled = size === this.data.explained.chosen;
+    setText(this.headline, headline);
+    setText(this.badge, `${icon} ${word}`);
+    this.badge.hidden = false;
+    setText(this.sentence, sentence);
+    setText(this.starts, settled ? this.data.explained.starts : "");
+    this.figures.classList.toggle("of-before", !settled); // they were measured at the size that is settled
+    this.root.dataset.size = size;
+  }
+
+  choose(size) {
+    const { explained } = this.data;
+    if (size === "auto" ? explained.is_auto : size === explained.chosen) return;
+    this.awaited = { size: size === "auto" ? explained.auto : size, until: performance.now() + PATIENCE };
+    this.sendSize(size);
+  }
+
+  get panel() { return this.network.panelViews.values().next().value; }
+
+  // For tests.
+  get picture() { return this.network.picture; }
+  get panels() { return this.network.panels; }
+  get draws() { return this.network.draws; }
+  camera() { return this.network.camera(); }
+
+  destroy() {
+    this.track.destroy();
+    this.network.destroy();
+  }
+}
+
+export default mountWith(ExplanationView);

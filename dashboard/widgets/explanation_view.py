@@ -1,0 +1,117 @@
+"""The explanation as the page shows it: headline, picture, legend and the track of sizes, from one answer."""
+
+import zlib
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from dashboard import services, state
+from dashboard.schema import judged
+from dashboard.view import explanation_text
+from dashboard.view.explained import ACCENT, DASHED, DOT, DOTTED, SQUARE, Entry, Explained, Size
+from dashboard.view.palette import WRONG
+from dashboard.view.picture import Panel, Picture
+from dashboard.view.shapes_named import group_of, shape_of
+from dashboard.widgets.graph_view import explanation_view, search_announced
+
+WHY = "why"  # the key of the view
+HEIGHT = 380  # of its picture, in pixels
+
+
+def announce(question: services.Question, known: services.Answer | None) -> None:
+    """Says that the explanation is being looked for, where it is not known yet."""
+    token, searching = _token(question.request), known is None
+    with st.container(key="searching"):
+        search_announced("herald", WHY, token, explanation_text.SEARCHING, searching=searching)
+
+
+def show_explanation(card: services.Card, answer: services.Answer, panel: Panel) -> None:
+    request = answer.request
+    ends = request.ends if request.kind == "link" else None
+    explanation_view(
+        WHY,
+        answer.question.drawing.picture,
+        panel,
+        explained(answer, panel),
+        group="explain",
+        height=HEIGHT,
+        clickable=request.kind in ("node", "link"),
+        on_click=partial(_then_all, partial(state.clicked, WHY, card, ends)),
+        on_size=partial(_then_all, partial(state.size_chosen, WHY)),
+    )
+
+
+def _then_all(change) -> None:
+    """The view is in a fragment, whose own run would draw the fragment only."""
+    change()
+    st.rerun()
+
+
+def _token(request: services.Request) -> str:
+    return f"{zlib.crc32(repr(request).encode()):x}"
+
+
+def explained(answer: services.Answer, panel: Panel) -> Explained:
+    """Everything the view says, at every size."""
+    facts, request, agreement = answer.facts, answer.request, answer.agreement
+    on_drawing = services.kept_on(answer.question.drawing, answer.explanation, [kept for kept, _ in answer.sizes])
+    asked = facts.predicted if facts.explained is None else facts.explained
+    sizes = [
+        _size(answer, kept, verdict, drawn) for (kept, verdict), drawn in zip(answer.sizes, on_drawing, strict=True)
+    ]
+    masked = services.is_mask(answer.explanation)
+    return Explained(
+        token=_token(request),
+        sizes=tuple(sizes),
+        weights=None if masked else np.stack([weights for *_, weights in on_drawing]),
+        chosen=answer.explanation.size,
+        auto=answer.auto,
+        is_auto=request.config.k_m == services.AUTO,
+        unit=request.config.k_m_unit,
+        full=judged(answer.explanation).full,
+        class_name=facts.class_names[asked],
+        starts="" if agreement is None else explanation_text.starts_agree(agreement),
+        figures=panel.lines,
+        legend=legend(answer),
+    )
+
+
+def _size(answer: services.Answer, kept, verdict, drawn) -> Size:
+    facts, unit = answer.facts, answer.request.config.k_m_unit
+    edges, nodes, _ = drawn
+    shape = shape_name(answer.question.drawing.picture, kept, edges)
+    count = len(kept.nodes if unit == "nodes" else kept.edges)
+    headline, sentence = explanation_text.headline(facts, verdict, count, unit, shape)
+    badge = explanation_text.badge(facts, verdict)
+    return Size(edges, nodes, verdict.alone, verdict.without, verdict.keeps_class, badge, headline, sentence)
+
+
+def shape_name(picture: Picture, kept, drawn_edges: tuple[int, ...]) -> str | None:
+    """The word for a part, where it is a shape and all of it."""
+    if {node for edge in kept.edges for node in edge} != set(kept.nodes) or not kept.edges:
+        return None
+    if picture.bonds and len(drawn_edges) == len(kept.edges):
+        group = group_of([picture.edges[i] for i in drawn_edges], picture.labels, picture.edges, picture.bonds)
+        if group is not None:
+            return group
+    return shape_of(kept.edges)
+
+
+def headline_of(answer: services.Answer) -> tuple[str, str]:
+    """The headline and its sentence at the size that is shown."""
+    kept, verdict = answer.sizes[answer.explanation.size - 1]
+    drawing = answer.question.drawing
+    (drawn,) = services.kept_on(drawing, answer.explanation, [kept])
+    shown = _size(answer, kept, verdict, drawn)
+    return shown.headline, shown.sentence
+
+
+def legend(answer: services.Answer) -> tuple[Entry, ...]:
+    """What every mark in the picture means, always in the same order."""
+    drawing, facts = answer.question.drawing, answer.facts
+    nodes = [Entry(SQUARE if colour == WRONG else DOT, name, colour) for name, colour in drawing.legend]
+    accent = Entry(ACCENT, explanation_text.accent_means(facts, answer.explanation))
+    truth = "groups known to do harm" if drawing.picture.bonds else "the planted answer"
+    dashed = [Entry(DASHED, truth)] if drawing.picture.truth else []
+    return (*nodes, accent, Entry(DOTTED, "differs between starts"), *dashed)

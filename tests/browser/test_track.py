@@ -1,0 +1,124 @@
+"""The track of sizes under the explanation: while it is dragged nothing is sent, and what it promises is what comes."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+from test_explain import QUICK, click_node, drag_to, open_page, settled
+
+SHOWN = """() => { const {panel, headline, sentence, track} = graphViews.why;
+  return {kept: [...panel.look.kept].sort((a, b) => a - b), nodes: panel.look.keptNodes.size, headline: headline.textContent,
+    sentence: sentence.textContent, size: track.size, weights: [...panel.look.weights]} }"""
+CAME = "size => graphViews.why.data.explained.chosen === size"
+
+
+class Frames:
+    """How often the browser spoke to the server."""
+
+    def __init__(self, page: Page):
+        self.sent = 0
+        page.on("websocket", lambda socket: socket.on("framesent", lambda _: setattr(self, "sent", self.sent + 1)))
+
+
+def quiet(page: Page) -> None:
+    settled(page)
+    page.wait_for_timeout(500)
+
+
+@pytest.mark.parametrize("shown", ["verified", "mask"])
+def test_while_dragging_everything_follows_and_nothing_is_sent_then_one_message(page, shown):
+    frames = Frames(page)
+    open_page(page, f"/?dataset=tree_grid&shown={shown}" + QUICK)
+    quiet(page)
+    before, size = page.evaluate(SHOWN), page.evaluate("graphViews.why.data.explained.chosen")
+    frames.sent = 0
+    drag_to(page, size + 4)
+    page.wait_for_timeout(500)
+    promised = page.evaluate(SHOWN)
+    assert promised["size"] == size + 4
+    assert promised["kept"] != before["kept"]
+    assert (promised["headline"], promised["sentence"]) != (before["headline"], before["sentence"])
+    assert frames.sent == 0
+    page.mouse.up()
+    page.wait_for_function(CAME, arg=size + 4)
+    assert frames.sent == 1
+    settled(page)
+    assert page.evaluate(SHOWN) == promised  # picture, numbers and words, to the last digit that is shown
+    expect(page).to_have_url(re.compile(f"k_m={size + 4}"))
+    assert page.evaluate("graphViews.why.mounts") == 1
+
+
+def test_by_keyboard_one_message_after_the_last_key_and_auto_by_a_double_click(page):
+    frames = Frames(page)
+    open_page(page, "/?dataset=karate&node=19" + QUICK)
+    quiet(page)
+    slider, found = page.get_by_role("slider", name="K_M"), page.evaluate("graphViews.why.data.explained.chosen")
+    last = page.evaluate("graphViews.why.data.explained.sizes.length")
+    slider.focus()
+    frames.sent = 0
+    for key, size in (("End", last), ("Home", 1), ("ArrowRight", 2), ("ArrowUp", 3), ("PageUp", 8), ("ArrowLeft", 7)):
+        page.keyboard.press(key)
+        expect(slider).to_have_attribute("aria-valuenow", str(size))
+    expect(slider).to_have_attribute("aria-valuetext", re.compile(r"^7 nodes: .+ alone give"))
+    page.wait_for_function(CAME, arg=7)
+    assert frames.sent == 1
+    settled(page)
+    box = slider.bounding_box()
+    page.mouse.dblclick(box["x"] + page.evaluate("graphViews.why.track.x(7)"), box["y"] + 50)
+    page.wait_for_function(CAME, arg=found)
+    expect(page).to_have_url(re.compile("k_m=auto"))
+
+
+def test_another_target_moves_nothing_and_says_at_once_that_it_is_looked_for(page):
+    open_page(page, "/?dataset=ba_shapes&node=414&steps=300")
+    quiet(page)
+    where = (
+        "() => { const box = graphViews.why.panel.stage.canvas.getBoundingClientRect(); return [box.top, box.height] }"
+    )
+    page.evaluate(
+        """() => { globalThis.said = [];
+        new MutationObserver(() => said.push(graphViews.why.headline.textContent))
+          .observe(graphViews.why.headline, {childList: true, characterData: true, subtree: true}) }"""
+    )
+    page.evaluate("scrollTo(0, 0)")
+    before = page.evaluate(where)
+    click_node(page, 412, "why", "verified")
+    page.wait_for_function("() => graphViews.why.picture.nodes[graphViews.why.picture.targets[0]] === 412")
+    settled(page)
+    assert page.evaluate("said[0]") == "Looking for the part that carries the prediction …"
+    assert page.evaluate("said.at(-1)") == page.evaluate("graphViews.why.headline.textContent")
+    assert page.evaluate(where) == pytest.approx(before, abs=5)
+    assert page.evaluate("graphViews.why.mounts") == 1
+
+
+def test_one_legend_says_what_every_mark_means(page):
+    def legend() -> list[str]:
+        return page.locator(".explanation .keys li").all_text_contents()
+
+    open_page(page, "/?dataset=ba_shapes&node=414" + QUICK)
+    marks = ["what the prediction rests on", "differs between starts", "the planted answer"]
+    assert legend() == ["base", "top", "middle", "bottom", *marks]
+    open_page(page, "/?dataset=karate" + QUICK)
+    assert "the planted answer" not in legend()  # nothing was planted
+    open_page(page, "/?dataset=molecules" + QUICK)
+    assert {"C", "H"} < set(legend())
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"], indirect=True)
+def test_words_are_large_enough_and_stand_out(page, colours):
+    open_page(page, "/?dataset=karate&node=19" + QUICK)
+    found = page.evaluate(
+        """() => { const root = graphViews.why.root;
+        const light = (c) => { const [r, g, b] = c.map((v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4 });
+          return 0.2126 * r + 0.7152 * g + 0.0722 * b };
+        const seen = (css) => { const canvas = document.createElement("canvas").getContext("2d"); canvas.fillStyle = css; canvas.fillRect(0, 0, 1, 1);
+          return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3) };
+        const ground = light(seen(graphViews.why.theme.ground));
+        return [...root.querySelectorAll(".headline, .badge, .sentence, .keys li, .size, .auto:not([aria-pressed=true]), .about, .figures, text")].map((e) => {
+          const style = getComputedStyle(e), own = light(seen(e.tagName === "text" ? style.fill : style.color));
+          return [e.className.baseVal ?? e.className, parseFloat(style.fontSize), (Math.max(own, ground) + 0.05) / (Math.min(own, ground) + 0.05)] }) }"""
+    )
+    assert len(found) > 8
+    for name, size, contrast in found:
+        assert size >= 14, name
+        assert contrast >= 4.5, name
