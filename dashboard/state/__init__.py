@@ -33,12 +33,14 @@ from dashboard.state.session import (
     gallery_page,
     go_on,
     is_stopped,
+    is_welcomed,
     pulse,
     recall,
     see_class,
     stop,
     turn_page,
     visitor,
+    welcome_again,
 )
 from dashboard.state.settings import (
     as_in_the_paper,
@@ -54,6 +56,7 @@ from dashboard.state.settings import (
 )
 from dashboard.state.target import (
     choose_random,
+    choose_target,
     class_clicked,
     class_from_query,
     clicked,
@@ -99,6 +102,7 @@ __all__ = [
     "as_in_the_paper",
     "auto_changed",
     "choose_random",
+    "choose_target",
     "class_clicked",
     "class_from_query",
     "classes_seen",
@@ -114,6 +118,7 @@ __all__ = [
     "go_on",
     "instances_from_query",
     "is_stopped",
+    "is_welcomed",
     "label_from_query",
     "link",
     "method_from_query",
@@ -140,4 +145,5 @@ __all__ = [
     "typed",
     "usual_target",
     "visitor",
+    "welcome_again",
 ]
