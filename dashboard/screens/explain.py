@@ -71,10 +71,15 @@ def explain(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card
     the_rest = cache(partial(show_the_rest, drawer, choice.request))  # once, after the picture or when it takes long
     with left:
         beside_switch = show_switch()
-        announce(question, known)
+        searching = announce(question, known)
         place = st.container()  # above the run that is watched, which comes and goes without moving it
-        answer = explain_in_sight(question, known, the_rest, beside_switch)
+        try:
+            answer = explain_in_sight(question, known, the_rest, beside_switch)
+        except services.RunRefused:
+            searching.empty()
+            raise
         if answer is None:
+            searching.empty()
             return
         with place:
             show_why(card, answer)

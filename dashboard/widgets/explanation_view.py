@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
 from dashboard.schema import judged
@@ -19,11 +20,13 @@ WHY = "why"  # the key of the view
 HEIGHT = 380  # of its picture, in pixels
 
 
-def announce(question: services.Question, known: services.Answer | None) -> None:
-    """Says that the explanation is being looked for, where it is not known yet."""
+def announce(question: services.Question, known: services.Answer | None) -> DeltaGenerator:
+    """Says that the explanation is being looked for, where it is not known yet; returns the slot it says so in."""
     token, searching = _token(question.request), known is None
-    with st.container(key="searching"):
+    slot = st.empty()
+    with slot.container(key="searching"):
         search_announced("herald", WHY, token, explanation_text.SEARCHING, searching=searching)
+    return slot
 
 
 def show_explanation(card: services.Card, answer: services.Answer, panel: Panel) -> None:

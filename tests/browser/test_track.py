@@ -72,6 +72,9 @@ def test_by_keyboard_one_message_after_the_last_key_and_auto_by_a_double_click(p
 def test_another_target_moves_nothing_and_says_at_once_that_it_is_looked_for(page):
     open_page(page, "/?dataset=ba_shapes&node=414&steps=300")
     quiet(page)
+    click_node(page, 410, "why", "verified")  # the first click folds the newcomer's sentence away
+    page.wait_for_function("() => graphViews.why.picture.nodes[graphViews.why.picture.targets[0]] === 410")
+    quiet(page)
     where = (
         "() => { const box = graphViews.why.panel.stage.canvas.getBoundingClientRect(); return [box.top, box.height] }"
     )
