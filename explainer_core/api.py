@@ -8,11 +8,13 @@ from typing import TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from tqdm import tqdm
 
+from explainer_core.adapters import as_model, check_kind
+from explainer_core.checks import at_least, shown
 from explainer_core.computation.batches import check_targets, computation_of, computations
-from explainer_core.config import ExplainConfig
+from explainer_core.config import ExplainConfig, checked_config
 from explainer_core.device import one_thread
 from explainer_core.explanation.explain_batch import ExplainBatch
 from explainer_core.explanation.result import Explanation
@@ -36,7 +38,7 @@ SNAPSHOTS = 30  # how many states of the mask a single explanation keeps to repl
 
 
 def explain(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     target: Target,
     config: ExplainConfig | None = None,
@@ -49,7 +51,7 @@ def explain(
     `target_class` is "predicted" (why this), a class number (what speaks for that one), or "distribution"
     (the whole prediction). A method that needs attention explains a network that pays it: the data set's GAT.
     """
-    config = ExplainConfig() if config is None else config
+    config = checked_config(config)
     if not method_named(method).learns_in_steps:
         return explain_many(model, data, [target], config, method, target_class=target_class)[0]
     every = _snapshot_distance(config)  # what lies between is not looked at
@@ -58,7 +60,7 @@ def explain(
 
 
 def explain_many(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     targets: Iterable[Target],
     config: ExplainConfig | None = None,
@@ -76,8 +78,9 @@ def explain_many(
         with tqdm(total=len(targets), unit="target") as bar:
             advance = partial(_advance, bar)
             return explain_many(model, data, targets, config, method, target_class=target_class, progress=advance)
-    config = ExplainConfig() if config is None else config
+    config = checked_config(config)
     described = method_named(method)
+    model = _model_for(model, data, targets)
     _check_request(model, data, targets, described)
     model, seeds = frozen_eval_copy(model), config.seeds if described.stochastic else 1
     found: list[Explanation] = []
@@ -126,7 +129,7 @@ def _advance(bar: tqdm, done: int, total: int) -> None:
 
 
 def explain_steps(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     target: Target,
     config: ExplainConfig | None = None,
@@ -139,13 +142,13 @@ def explain_steps(
 
     Leaving the loop stops it and leaves nothing behind.
     """
-    if every < 1:
-        raise ValueError(f"every must be at least 1 (got {every})")
-    config = ExplainConfig() if config is None else config
+    at_least("every", every, 1)
+    config = checked_config(config)
     described = method_named(method)
     if described.steps is None:
         stepwise = ", ".join(name for name, each in METHODS.items() if each.learns_in_steps)
         raise ValueError(f"a method that learns in steps is one of {stepwise} (got {method!r}); use explain")
+    model = _model_for(model, data, [target])
     _check_request(model, data, [target], described)
     model, seeds = frozen_eval_copy(model), config.seeds if described.stochastic else 1
     with one_thread():
@@ -190,22 +193,28 @@ def _curves(history: list[dict[str, Tensor]]) -> dict[str, list[float]]:
     return {name: torch.stack([terms[name] for terms in history]).mean(1).tolist() for name in names}
 
 
-def _check_request(model: Model, data: Graph | GraphSet, targets: Sequence[Target], method: Method) -> None:
+def _model_for(model: Model | nn.Module, data: Graph | GraphSet, targets: Sequence[Target]) -> Model:
+    """A network that is no Model yet is adapted to the data; what is wrong with the targets comes first."""
+    check_kind(data)
     check_targets(data, targets)
+    return as_model(model, data, TASKS[type(targets[0])] if targets else None)
+
+
+def _check_request(model: Model, data: Graph | GraphSet, targets: Sequence[Target], method: Method) -> None:
     check_model(model)
     for target in targets[:1]:  # they are all of one kind
         if TASKS[type(target)] != model.task:
             raise ValueError(
-                f"a {model.task} model explains a {model.task} (got {target}); load a {TASKS[type(target)]} model"
+                f"a {model.task} model explains a {model.task} (got {shown(target)}); load a {TASKS[type(target)]} model"
             )
-    check_features(model, data.num_features)
+    check_features(model, data.x)
     if method.needs_attention and not offers(model, "attention"):
         kind = getattr(getattr(model, "spec", None), "kind", type(model).__name__)
         raise ValueError(f"{method.name} needs a gat model (got {kind!r}); load the data set's gat")
 
 
 def explain_starts(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     explanation: Explanation,
     *,
@@ -216,12 +225,12 @@ def explain_starts(
     Each is what `explain` finds from its seed, without features and history; start s has the seed s runs of
     `config.seeds` further on. The explanation itself is the first start. Leaving the loop leaves nothing behind.
     """
-    if starts < 2:
-        raise ValueError(f"starts must be at least 2 (got {starts})")
+    at_least("starts", starts, 2)
     config, target, method = explanation.config, explanation.target, method_named(explanation.method)
     asked = "distribution" if explanation.explained_class is None else explanation.explained_class
     first_seeds = [(config.seed + start * config.seeds) % 2**31 for start in range(1, starts)]
     config = replace(config, features="none")
+    model = _model_for(model, data, [target])
     _check_request(model, data, [target], method)
     if not can_share(method, explanation):
         found: list[Explanation] = []
@@ -238,7 +247,7 @@ def explain_starts(
 
 
 def agreement_over_starts(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     explanation: Explanation,
     *,

@@ -14,7 +14,7 @@ CORE = (
     {"graph"},
     {"datasets", "models"},
     {"layout", "computation"},
-    {"zoo", "methods"},
+    {"zoo", "methods", "adapters"},
     {"explanation"},
     {"api", "predictions"},
     {"prototypes"},
@@ -22,12 +22,12 @@ CORE = (
 )
 DASHBOARD = (
     {"__init__", "schema", "first_look", "limits", "cache"},
-    {"view", "jobs"},
-    {"tasks"},
+    {"view", "jobs", "address", "seats"},
+    {"tasks", "gate"},
     {"state", "services"},
     {"widgets"},
     {"screens"},
-    {"app", "server"},
+    {"app", "server", "__main__"},
 )
 
 
