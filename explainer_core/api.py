@@ -231,6 +231,7 @@ def explain_starts(
     asked = "distribution" if explanation.explained_class is None else explanation.explained_class
     first_seeds = [(config.seed + start * config.seeds) % 2**31 for start in range(1, starts)]
     config = replace(config, features="none")
+    model = _model_for(model, data, [target])
     _check_request(model, data, [target], method)
     if not can_share(method, explanation):
         found: list[Explanation] = []
