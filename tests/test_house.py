@@ -27,7 +27,7 @@ DASHBOARD = (
     {"state", "services"},
     {"widgets"},
     {"screens"},
-    {"app", "server"},
+    {"app", "server", "__main__"},
 )
 
 
