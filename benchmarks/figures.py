@@ -2,8 +2,10 @@
 
 import argparse
 import json
+import math
 import os
 import platform
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -59,8 +61,13 @@ class Report:
         self.figures += [Figure(name, float(value)) for name, value in values.items()]
 
     def write(self, path: Path) -> None:
-        figures = [asdict(figure) | {"holds": figure.holds} for figure in self.figures]
+        figures = [asdict(each) | {"value": _in_json(each.value), "holds": each.holds} for each in self.figures]
         path.write_text(json.dumps({"figures": figures, "machine": machine()}, indent=1) + "\n", encoding="utf-8")
+
+
+def _in_json(value: float) -> float | None:
+    """None for what could not be measured: JSON has no NaN."""
+    return value if math.isfinite(value) else None
 
 
 def machine() -> dict:
@@ -76,17 +83,24 @@ def machine() -> dict:
 DEVICES = ("cpu", "cuda", "mps")
 
 
-def run(measure, description: str | None, *, on_devices: bool = False) -> None:
-    """The command line every benchmark has; with `on_devices` one may choose where to measure, and is told which."""
+def run(measure, description: str | None, *, on_devices: bool = False, sets: Sequence[str] = ()) -> None:
+    """The command line every benchmark has; with `on_devices` one may choose where to measure, and is told which.
+
+    With `sets` one may choose some of them: each takes long.
+    """
     parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a small version, in under a minute")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures here")
     if on_devices:
         parser.add_argument("--device", choices=DEVICES, default="cpu", help="where both explainers work (cpu)")
+    if sets:
+        parser.add_argument("--only", nargs="+", choices=sets, default=sets, metavar="SET", help=", ".join(sets))
     options = parser.parse_args()
-    chosen = {"device": torch.device(options.device)} if on_devices else {}
+    chosen: dict[str, object] = {"device": torch.device(options.device)} if on_devices else {}
     if on_devices and options.device != "cpu" and not getattr(torch, options.device).is_available():
         parser.error(f"--device {options.device}: there is none here; leave it out to measure on the cpu")
+    if sets:
+        chosen["only"] = options.only
     torch.set_num_threads(1)
     report = Report()
     measure(report, options.quick, **chosen)

@@ -31,7 +31,7 @@ class Setting:
     sizes: list[int]  # K_M of each target, in edges
     occluded: int | None = None  # occlusion looks at targets of at most so many edges, or it would not end
     pyg_steps: int = 100
-    most_exchanged: int = 25  # exchanges cost as much as our whole method, for every other: so many targets get them
+    most_exchanged: int = 100  # exchanges cost as much as our whole method, for every other: so many targets get them
 
     @cached_property
     def frames(self) -> list[Explanation]:

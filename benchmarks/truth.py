@@ -20,7 +20,7 @@ from explainer_core.zoo.tasks import GraphTask, accuracy
 
 GOAL = 0.95
 LARGEST = 50  # K_M may not be larger
-TARGETS, QUICK_TARGETS = 40, 5
+TARGETS, QUICK_TARGETS = 100, 5
 
 
 def measure_truth(report: Report, quick: bool) -> None:

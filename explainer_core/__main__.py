@@ -14,7 +14,7 @@ from explainer_core.device import describe_device, pick_device, use_one_thread
 from explainer_core.extras import MissingExtra
 from explainer_core.version import __version__
 from explainer_core.zoo.cards import measured_accuracy, train_recipe
-from explainer_core.zoo.pretrained import Card, list_cards, load_weights, save_pretrained
+from explainer_core.zoo.pretrained import Card, list_cards, load_weights, read_cards, save_pretrained
 from explainer_core.zoo.recipes import NETWORK_OPTIONS, TRAINING_OPTIONS, WHOLE_NUMBERS, find_recipe
 from explainer_core.zoo.shipped import FOLDER, OUTPUT_FOLDER
 
@@ -45,7 +45,7 @@ def show_datasets(options) -> int:
 
 def show_models(options) -> int:
     rows, wrong = [], []
-    cards = list_cards(folder=options.folder)
+    cards, broken = list_cards(folder=options.folder), read_cards(options.folder)[1]
     for card in tqdm(cards, desc="measuring", disable=not options.check or options.json):
         row = _model_row(card)
         if options.check:
@@ -63,7 +63,9 @@ def show_models(options) -> int:
             f"the card must agree with the measurement to {TOLERANCE:.1%} (got otherwise for {', '.join(wrong)})",
             file=sys.stderr,
         )
-    return 1 if wrong else 0
+    for error in broken.values():
+        print(f"left out: {error}", file=sys.stderr)
+    return 1 if wrong or broken else 0
 
 
 def train(options) -> int:

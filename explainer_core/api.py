@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from explainer_core.checks import at_least, shown
 from explainer_core.computation.batches import check_targets, computation_of, computations
-from explainer_core.config import ExplainConfig
+from explainer_core.config import ExplainConfig, checked_config
 from explainer_core.device import one_thread
 from explainer_core.explanation.explain_batch import ExplainBatch
 from explainer_core.explanation.extraction import Subgraph
@@ -47,7 +48,7 @@ def explain(
     `target_class` is "predicted" (why this), a class number (what speaks for that one), or "distribution"
     (the whole prediction). A method that needs attention explains a network that pays it: the data set's GAT.
     """
-    config = ExplainConfig() if config is None else config
+    config = checked_config(config)
     if not method_named(method).learns_in_steps:
         return explain_many(model, data, [target], config, method, target_class=target_class)[0]
     every = _snapshot_distance(config)  # what lies between is not looked at
@@ -74,7 +75,7 @@ def explain_many(
         with tqdm(total=len(targets), unit="target") as bar:
             advance = partial(_advance, bar)
             return explain_many(model, data, targets, config, method, target_class=target_class, progress=advance)
-    config = ExplainConfig() if config is None else config
+    config = checked_config(config)
     described = method_named(method)
     _check_request(model, data, targets, described)
     model, seeds = frozen_eval_copy(model), config.seeds if described.stochastic else 1
@@ -133,9 +134,8 @@ def explain_steps(
 
     Leaving the loop stops it and leaves nothing behind.
     """
-    if every < 1:
-        raise ValueError(f"every must be at least 1 (got {every})")
-    config = ExplainConfig() if config is None else config
+    at_least("every", every, 1)
+    config = checked_config(config)
     described = method_named(method)
     if described.steps is None:
         stepwise = ", ".join(name for name, each in METHODS.items() if each.learns_in_steps)
@@ -189,9 +189,9 @@ def _check_request(model: Model, data: Graph | GraphSet, targets: Sequence[Targe
     for target in targets[:1]:  # they are all of one kind
         if TASKS[type(target)] != model.task:
             raise ValueError(
-                f"a {model.task} model explains a {model.task} (got {target}); load a {TASKS[type(target)]} model"
+                f"a {model.task} model explains a {model.task} (got {shown(target)}); load a {TASKS[type(target)]} model"
             )
-    check_features(model, data.num_features)
+    check_features(model, data.x)
     if method.needs_attention and not offers(model, "attention"):
         kind = getattr(getattr(model, "spec", None), "kind", type(model).__name__)
         raise ValueError(f"{method.name} needs a gat model (got {kind!r}); load the data set's gat")
@@ -205,8 +205,7 @@ def agreement_over_starts(
     starts: int = STARTS,
 ) -> Agreement:
     """Explains the same target from other starts, in one batch, and compares the G_S that each would show."""
-    if starts < 2:
-        raise ValueError(f"starts must be at least 2 (got {starts})")
+    at_least("starts", starts, 2)
     config = explanation.config
     asked = "distribution" if explanation.explained_class is None else explanation.explained_class
     found: list[Subgraph] = []

@@ -1,21 +1,55 @@
 """What is believed of values from callers, files, JSON and query parameters: one rule each, and one sentence where it is broken."""
 
 import math
+import operator
+import reprlib
 from collections.abc import Collection, Sequence
 from numbers import Integral
 from typing import Any, get_args, overload
 
 import numpy as np
 
+MOST = 1e100  # of a number from a file: sums and squares of such numbers are still numbers
 LONGEST_NUMBER = 11  # digits; more are no number of a node, however it is written
 KINDS = {float: "a number", int: "an int", bool: "a bool"}
+
+
+class _Brief(reprlib.Repr):
+    """The beginning of anything, whatever its size: a message is read by a person."""
+
+    def __init__(self):
+        super().__init__()
+        self.maxlevel, self.maxdict, self.maxstring, self.maxother = 2, 3, 60, 60
+        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdeque = self.maxarray = 5
+
+    def repr_int(self, x: int, level: int) -> str:
+        # Python refuses to write one of more than 4,300 digits
+        return f"a number of {x.bit_length():,} bits" if x.bit_length() > 200 else repr(x)
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        shape = getattr(x, "shape", None)
+        if isinstance(shape, tuple) and shape:  # an array or a tensor
+            return f"{type(x).__name__} {getattr(x, 'dtype', '')} {tuple(shape)}"
+        return super().repr_instance(x, level)
+
+
+_BRIEF = _Brief()
+
+
+def shown(value: object) -> str:
+    """A value as a message repeats it: on one line, and cut where it is long."""
+    return cut(" ".join(_BRIEF.repr(value).split()))
+
+
+def cut(text: str, most: int = 120) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 class InvalidValue(ValueError):
     """A rule, and the value that breaks it; whoever shows it may quote the value in their own way."""
 
     def __init__(self, rule: str, value: object, way_out: str = ""):
-        super().__init__(f"{rule} (got {value!r}){'; ' if way_out else ''}{way_out}")
+        super().__init__(f"{rule} (got {shown(value)}){'; ' if way_out else ''}{way_out}")
         self.rule, self.value = rule, value
 
 
@@ -23,10 +57,10 @@ class TypeAndShape:
     """What an array or a tensor is, where its numbers would tell nothing."""
 
     def __init__(self, array: Any):
-        self.dtype, self.shape = array.dtype, tuple(array.shape)
+        self.text = f"{array.dtype} {tuple(array.shape)}"
 
     def __repr__(self) -> str:
-        return f"{self.dtype} {self.shape}"
+        return self.text
 
 
 def one_of(name: str, value: object, options: Collection[str]) -> str:
@@ -60,13 +94,14 @@ def setting(
     name: str, value: Any, kind: type, low: float | None = None, high: float | None = None, word: str | None = None
 ):
     """A bool, or a number in its range; `word` may stand in for the number."""
-    if word is not None and value == word:
-        return value
+    if word is not None and type(value) is type(word) and value == word:
+        return word
     fits = isinstance(value, (int, float) if kind is float else kind) and (kind is bool or not isinstance(value, bool))
     also = "" if word is None else f" or {word!r}"
     if not fits or (isinstance(value, float) and not math.isfinite(value)):
         raise InvalidValue(f"{name} must be {KINDS[kind]}{also}", value)
-    if low is not None and high is not None and not low <= value <= high:
+    number: Any = value
+    if low is not None and high is not None and not low <= number <= high:
         ends = (f"{end:g}" if kind is float else f"{end:,}" for end in (low, high))
         raise InvalidValue(f"{name} must be {' to '.join(ends)}{also}", value)
     return value
@@ -82,6 +117,21 @@ def index_of(name: str, value: object, count: int) -> int:
     """Like whole_number, but of any kind, numpy's for one: what a caller of the library may pass."""
     if not isinstance(value, Integral) or isinstance(value, bool) or not 0 <= int(value) < count:
         raise InvalidValue(f"{name} must be 0 to {count - 1}", value)
+    return int(value)
+
+
+def index_number(name: str, value: Any) -> int:
+    """What Python takes for an index: ints of any kind, numpy's and torch's for two."""
+    try:
+        return operator.index(value)
+    except (TypeError, RuntimeError):
+        raise InvalidValue(f"{name} must be a whole number", value) from None
+
+
+def at_least(name: str, value: object, low: int) -> int:
+    """A whole number of any kind from a caller of the library."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < low:
+        raise InvalidValue(f"{name} must be at least {low}", value)
     return int(value)
 
 
@@ -104,8 +154,8 @@ def share(name: str, value: float) -> None:
 
 
 def number(name: str, value: object, low: float) -> float:
-    if (type(value) is not int and type(value) is not float) or not math.isfinite(value) or value < low:
-        raise InvalidValue(f"{name} must be a number from {low:g}", value)
+    if (type(value) is not int and type(value) is not float) or not low <= value <= MOST:
+        raise InvalidValue(f"{name} must be a number from {low:g} to {MOST:g}", value)
     return float(value)
 
 
@@ -129,14 +179,16 @@ def array(name: str, value: object, kind: type, ndim: int) -> np.ndarray:
     letters, called = {bool: ("b", "true or false"), np.int64: ("iu", "numbers"), float: ("iuf", "numbers")}[kind]
     if found.ndim != ndim or (found.size and found.dtype.kind not in letters):
         raise InvalidValue(f"{name} must be {called} in {ndim} dimensions", TypeAndShape(found))
-    if kind is not bool and (not np.isfinite(found).all() or (kind is np.int64 and (found < 0).any())):
-        raise ValueError(f"{name} must be finite, and numbers of nodes and edges not negative")
+    low, high = (0, 2**31 - 1) if kind is np.int64 else (-MOST, MOST)
+    if kind is not bool and not ((found >= low) & (found <= high)).all():
+        raise ValueError(f"{name} must be numbers from {low:g} to {high:g} (got others among them)")
     return found.astype(kind)
 
 
 def finite_array(name: str, value: object, ndim: int) -> np.ndarray:
     found = np.array(value)
-    if found.ndim != ndim or (found.size and found.dtype.kind not in "iuf") or not np.isfinite(found).all():
+    fits = found.ndim == ndim and (not found.size or found.dtype.kind in "iuf")
+    if not fits or not (np.abs(found.astype(float)) <= MOST).all():
         raise InvalidValue(f"{name} must be finite numbers in {ndim} dimensions", TypeAndShape(found))
     return found.astype(float)
 

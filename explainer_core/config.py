@@ -127,3 +127,12 @@ def check_setting(setting: Field, value) -> None:
         checks.setting(name, value, kind, rule["low"], rule["high"], word)
     except checks.InvalidValue as broken:
         raise ValueError(str(broken)) from None
+
+
+def checked_config(config: ExplainConfig | None) -> ExplainConfig:
+    """The settings given, or the usual ones where there are none."""
+    if config is None:
+        return ExplainConfig()
+    if not isinstance(config, ExplainConfig):
+        raise checks.InvalidValue("config must be an ExplainConfig, for example ExplainConfig(k_m=6)", config)
+    return config

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from explainer_core.checks import shown
 from explainer_core.computation.batches import computations
 from explainer_core.computation.forward import run, whole_graph_batch
 from explainer_core.config import ExplainConfig
@@ -68,8 +69,8 @@ def predictions(model: Model, data: Graph | GraphSet) -> Predictions:
     check_model(model)
     task = model.task
     if isinstance(data, GraphSet) and task != "graph":
-        raise ValueError(f"a {task} model judges one graph (got the set {data.name!r}); pass graphs[i]")
-    check_features(model, data.num_features, "; load a model of this data set")
+        raise ValueError(f"a {task} model judges one graph (got the set {shown(data.name)}); pass graphs[i]")
+    check_features(model, data.x, "; load a model of this data set")
     model = frozen_eval_copy(model)
     if isinstance(data, GraphSet) or task == "graph":
         graphs = data if isinstance(data, GraphSet) else GraphSet.from_graphs([data])

@@ -22,8 +22,8 @@ NAN, INF = float("nan"), float("inf")
         (lambda v: checks.whole_number("label", v, 4), 3, 4, "label must be a whole number from 0 to 3"),
         (lambda v: checks.index_of("node", v, 2000), np.int64(1999), 2000, "node must be 0 to 1999"),
         (lambda v: checks.index_of("node", v, 2000), 0, True, "node must be 0 to 1999"),
-        (lambda v: checks.number("cost", v, 0.0), 0.5, NAN, "cost must be a number from 0"),
-        (lambda v: checks.number("cost", v, 0.5), 0.5, "1", "cost must be a number from 0.5"),
+        (lambda v: checks.number("cost", v, 0.0), 0.5, NAN, "cost must be a number from 0 to 1e+100"),
+        (lambda v: checks.number("cost", v, 0.5), 0.5, "1", "cost must be a number from 0.5 to 1e+100"),
         (lambda v: checks.setting("size", v, float, 0.0, 5.0), 5, INF, "size must be a number"),
         (lambda v: checks.setting("size", v, float, 0.0, 5.0), 0.0, 5.1, "size must be 0 to 5"),
         (lambda v: checks.setting("k_m", v, int, 1, 50, "auto"), "auto", "x", "k_m must be an int or 'auto'"),
@@ -33,7 +33,7 @@ NAN, INF = float("nan"), float("inf")
 )
 def test_a_rule_is_said_with_the_value_that_breaks_it(check, good, bad, rule):
     assert str(check(good)) == str(good)
-    with pytest.raises(checks.InvalidValue, match=re.escape(f"{rule} (got {bad!r})")) as caught:
+    with pytest.raises(checks.InvalidValue, match=re.escape(f"{rule} (got {checks.shown(bad)})")) as caught:
         check(bad)
     assert (caught.value.rule, repr(caught.value.value)) == (rule, repr(bad))
 
@@ -102,3 +102,37 @@ def test_there_is_one_for_each_and_an_array_is_told_by_type_and_shape():
         checks.one_for_each("names", ("a", "b"), 3, "name", "node")
     with pytest.raises(checks.InvalidValue, match=re.escape("x must be numbers in 1 dimensions (got float64 (1, 2))")):
         checks.array("x", [[1.0, 2.0]], float, 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("masks", "'masks'"),
+        (-3, "-3"),
+        (np.zeros((3, 4)), "ndarray float64 (3, 4)"),
+        (np.int64(7), "np.int64(7)"),
+        ([1, 2, 3], "[1, 2, 3]"),
+        ("a\nb", r"'a\nb'"),
+    ],
+)
+def test_a_value_is_shown_as_it_is_written_or_in_brief(value, text):
+    assert checks.shown(value) == text
+
+
+def test_a_number_that_python_does_not_write_is_shown_by_its_size():
+    assert checks.shown(2**16_609) == "a number of 16,610 bits"
+
+
+@pytest.mark.parametrize(
+    "value", ["x" * 10_000, [[["x" * 100] * 100] * 100], {i: "y" * 50 for i in range(99)}, range(10**9)]
+)
+def test_a_long_value_is_cut(value):
+    assert len(checks.shown(value)) <= 120
+
+
+def test_an_object_that_cannot_be_written_is_named_by_its_kind():
+    class Mute:
+        def __repr__(self):
+            raise RuntimeError
+
+    assert "Mute" in checks.shown(Mute())

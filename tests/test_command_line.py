@@ -72,7 +72,7 @@ def test_a_card_that_boasts_is_found_out(output, tmp_path):
     [
         (["train", "karate", "bert"], "model must be one of gcn, gat (got 'bert')"),
         (["train", "molecules", "gcn"], "train mutagenicity"),
-        (["train", "karate", "gcn", "--epochs", "0"], "epochs must be 1 to 100000 (got 0)"),
+        (["train", "karate", "gcn", "--epochs", "0"], "epochs must be 1 to 100,000 (got 0)"),
         (["train", "karate", "gcn", "--layers", "99"], "num_layers must be 1 to 20 (got 99)"),
         (["download", "imagenet"], "data set must be one of"),
     ],

@@ -22,8 +22,8 @@ CORE = (
 )
 DASHBOARD = (
     {"__init__", "schema", "first_look", "limits", "cache"},
-    {"view", "jobs"},
-    {"tasks"},
+    {"view", "jobs", "address", "seats"},
+    {"tasks", "gate"},
     {"state", "services"},
     {"widgets"},
     {"screens"},

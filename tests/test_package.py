@@ -136,7 +136,7 @@ for ask in (lambda: xc.molecule_from_smiles("CCO"), lambda: xc.load_dataset("mol
 def test_without_the_extra_the_dashboard_says_what_to_install(wheel, tmp_path):
     bare = installed(wheel, tmp_path)
     assert run([interpreter(bare).with_name("graph-explainer"), "run"], cwd=tmp_path, code=2) == (
-        "error: the dashboard needs streamlit, plotly, pandas, rdkit, cachetools, pyvis (not installed); "
+        "error: the dashboard needs streamlit, plotly, pandas, rdkit, cachetools, pyvis, psutil, segno (not installed); "
         "run: pip install 'graph-explainer[dashboard]'\n"
     )
 
@@ -167,7 +167,9 @@ def test_the_command_serves_the_dashboard(environment, tmp_path):
     finally:
         process.terminate()
         process.wait(20)
-    assert f"http://localhost:{port}" in log.read_text()  # the address in .streamlit/config.toml
+    # the address in .streamlit/config.toml, which a wheel has beside the script: nobody else is let in
+    assert f"On this machine: http://localhost:{port}\n" in log.read_text()
+    assert "For others" not in log.read_text()
     assert "Traceback" not in log.read_text()
 
 

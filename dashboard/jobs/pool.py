@@ -12,7 +12,8 @@ from dashboard.limits import MB, Limits
 
 POLL = 0.1  # seconds between two looks whether the visitor is still there, and at what the workers take
 GRACE = 1.0  # seconds a worker has to drop a job before it is killed
-ATTEMPTS = 3  # workers that may die over one job
+ATTEMPTS = 5  # workers that may die over one job
+SPARE = 1  # processes more than may work at a time: a new one takes seconds until it is ready
 PAUSE = 1.0  # seconds before a worker is started in place of one that never became ready
 
 
@@ -29,7 +30,7 @@ class Pool:
         self._open = True
 
     def start(self) -> None:
-        for number in range(self.limits.workers):
+        for number in range(self.limits.workers + SPARE):
             threading.Thread(target=self._attend, args=(number,), name=f"worker {number}", daemon=True).start()
         threading.Thread(target=self._watch, name="limits of runs", daemon=True).start()
 
@@ -135,8 +136,11 @@ class Pool:
             with self._lock:
                 free = next((worker for worker in self._workers.values() if worker.is_free), None)
                 running = [worker.job for worker in self._workers.values() if worker.job is not None]
-                job = next_job(self._waiting, running, len(self._workers), time.monotonic()) if free else None
-                if free is None or job is None:
+                if free is None or len(running) >= self.limits.workers:
+                    return
+                workers = min(len(self._workers), self.limits.workers)
+                job = next_job(self._waiting, running, workers, time.monotonic())
+                if job is None:
                     return
                 self._waiting.remove(job)
                 free.take(job)

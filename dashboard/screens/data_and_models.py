@@ -9,6 +9,7 @@ from dashboard import services, state
 from dashboard.view import figures, model_text
 from dashboard.view.plain_text import for_markdown, sentence, shortened
 from dashboard.widgets.download import offer_download
+from dashboard.widgets.missing import show_broken
 
 PAGE = "data and models"
 
@@ -22,12 +23,7 @@ def show() -> None:
     show_dataset(info)
     if info.name == "molecules":
         show_molecules()
-    try:
-        cards = services.all_cards()
-    except services.PretrainedError as error:
-        st.subheader("Models")
-        st.error(sentence(f"the models cannot be listed: {error}"))
-        return
+    cards = services.all_cards()
     show_models(info, [card for card in cards if card.dataset == info.name])
     show_overview(cards)
 
@@ -136,6 +132,7 @@ def show_molecule(text: str) -> None:
 
 def show_models(info: services.DatasetInfo, cards: list[services.Card]) -> None:
     st.header("Models")
+    show_broken()
     if not cards:
         st.info("There is no model trained on these data here yet. This command tells how to train one:")
         st.code("python -m explainer_core train --help", language="bash")

@@ -32,10 +32,10 @@ def show() -> None:
         info = controls.choose_dataset(services.datasets(), complaints.append)
         card = card_or_reason(info, middle, complaints.append)
     if card is not None:
-        with st.sidebar:
-            request = choose_class(card, complaints)
-        controls.show_complaints(complaints)
         try:
+            with st.sidebar:
+                request = choose_class(card, complaints)
+            controls.show_complaints(complaints)
             show_class(info, card, request)
         except FAILURES as error:
             logging.getLogger(__name__).warning("a prototype failed: %s", error)

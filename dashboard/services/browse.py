@@ -11,6 +11,7 @@ from dashboard.services.predict import all_predictions, class_colours
 from dashboard.tasks.subjects import load_data, load_graph, load_graphs, network
 from dashboard.view.palette import LEAST, QUIET, RIGHT, WRONG
 from dashboard.view.picture import Points, Thumbnail
+from dashboard.view.plain_text import for_spreadsheet
 from dashboard.view.svg import thumbnail
 from explainer_core import Graph, GraphSet
 from explainer_core.layout.embedding import projection
@@ -197,7 +198,8 @@ def links(dataset: str, model: str) -> pd.DataFrame:
     """Pairs of nodes, joined and not, with the score the network gives them; the surest first."""
 
     def make() -> pd.DataFrame:
-        names = node_names(dataset)
+        # Streamlit's own table offers its rows as CSV, and guards nothing
+        names = [for_spreadsheet(" ".join(name.splitlines())) for name in node_names(dataset)]
         found = link_pairs(network(dataset, model), load_graph(dataset))
         rows = [(s.source, s.head, names[s.source], names[s.head], s.exists, s.probability) for s in found]
         table = pd.DataFrame(rows, columns=["source", "head", "one", "other", "joined", "score"])

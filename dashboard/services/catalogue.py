@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import streamlit as st
 
 import explainer_core as xc
-from explainer_core import Card, DatasetInfo, DataUnavailable, PretrainedError
+from explainer_core import Card, DatasetInfo, DataUnavailable
 from explainer_core.datasets.download import is_available
 from explainer_core.datasets.molecules import COMPOUNDS
 from explainer_core.device import describe_device, pick_device
+from explainer_core.zoo.pretrained import read_cards
 
 __all__ = [
     "Card",
@@ -18,8 +19,8 @@ __all__ = [
     "DatasetFacts",
     "DatasetInfo",
     "MoleculeFacts",
-    "PretrainedError",
     "all_cards",
+    "broken_cards",
     "compounds",
     "dataset_facts",
     "datasets",
@@ -94,8 +95,14 @@ def dataset_facts(name: str) -> DatasetFacts:
 # A few seconds only: whoever trains a model finds it on the page without starting the server again.
 @st.cache_data(max_entries=1, ttl=5, show_spinner=False)
 def all_cards() -> list[Card]:
-    """The cards of all data sets; raises PretrainedError naming the file that is not one."""
+    """The cards of all data sets, without those that cannot be read."""
     return xc.list_cards()
+
+
+@st.cache_data(max_entries=1, ttl=5, show_spinner=False)
+def broken_cards() -> dict[str, str]:
+    """A sentence for each network that is left out, because its card or its weights cannot be read, by its file's name."""
+    return {name: str(error) for name, error in read_cards()[1].items()}
 
 
 @st.cache_data(max_entries=1, show_spinner=False)

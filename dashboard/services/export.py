@@ -1,5 +1,7 @@
 """An explanation as files other tools open, and the Python lines that give the same numbers."""
 
+import csv
+
 import networkx as nx
 
 from dashboard.schema import MAIN_METHOD, Request
@@ -7,6 +9,7 @@ from dashboard.services.answer import Answer
 from dashboard.services.pictures import node_colours, plain_colours
 from dashboard.services.predict import asked_class
 from dashboard.tasks.subjects import graph_of
+from dashboard.view.plain_text import for_spreadsheet, for_xml
 from explainer_core import ExplainConfig
 from explainer_core.explanation.interactive import to_pyvis
 
@@ -20,17 +23,13 @@ def as_csv(answer: Answer) -> str:
     explanation, graph = answer.explanation, graph_of(answer.request)
     table = explanation.to_pandas()
     kept = set(explanation.subgraph().edges)
-    table["source_name"] = [_cell(graph.node_name(node)) for node in table["source"].tolist()]
-    table["head_name"] = [_cell(graph.node_name(node)) for node in table["head"].tolist()]
+    table["source_name"] = [for_spreadsheet(graph.node_name(node)) for node in table["source"].tolist()]
+    table["head_name"] = [for_spreadsheet(graph.node_name(node)) for node in table["head"].tolist()]
     table["kept"] = [
         (min(a, b), max(a, b)) in kept for a, b in zip(table["source"].tolist(), table["head"].tolist(), strict=True)
     ]
-    return table.to_csv(index=False)
-
-
-def _cell(text: str) -> str:
-    """A name a spreadsheet takes for text: one that begins like a formula would be run by it."""
-    return f"'{text}" if text.startswith(tuple("=+-@\t\r")) else text
+    # every text in quotes: a lone carriage return ends a row for some readers, and pandas alone would leave it bare
+    return table.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
 
 
 def as_graphml(answer: Answer) -> str:
@@ -38,9 +37,9 @@ def as_graphml(answer: Answer) -> str:
     graph = graph_of(answer.request)
     net = answer.explanation.to_networkx()
     for node in net:
-        net.nodes[node]["name"] = _xml_text(graph.node_name(node))
+        net.nodes[node]["name"] = for_xml(graph.node_name(node))
         if graph.labels is not None:
-            net.nodes[node]["class"] = _xml_text(graph.class_names[int(graph.labels[node])])
+            net.nodes[node]["class"] = for_xml(graph.class_names[int(graph.labels[node])])
     return "\n".join(nx.generate_graphml(net))
 
 
@@ -53,11 +52,6 @@ def as_network(answer: Answer) -> str:
     else:
         colours = plain_colours(graph, nodes)
     return to_pyvis(explanation, graph, colours=dict(zip(nodes, colours, strict=True))).generate_html()
-
-
-def _xml_text(text: str) -> str:
-    """Without the characters that XML has no way to write."""
-    return "".join(letter for letter in text if letter in "\t\n" or letter >= " ")
 
 
 def as_python(request: Request) -> str:

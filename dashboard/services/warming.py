@@ -1,5 +1,7 @@
 """What the first visitor would otherwise wait for: data, network and drawing. Explaining is warmed up by the workers themselves."""
 
+import gc
+
 from dashboard.first_look import first_look
 from dashboard.schema import Request
 from dashboard.services.catalogue import all_cards, datasets
@@ -9,5 +11,9 @@ from dashboard.services.pictures import drawn
 def warm_up() -> None:
     """Prepares what the server itself does for a visitor without query parameters of their own."""
     dataset = next(iter(datasets()))
-    card = next(card for card in all_cards() if card.dataset == dataset)
-    drawn(Request(dataset, card.model, card.task, first_look(dataset).target))
+    card = next((card for card in all_cards() if card.dataset == dataset), None)
+    if card is not None:  # else the page says why
+        drawn(Request(dataset, card.model, card.task, first_look(dataset).target))
+    # Streamlit collects all generations after every run of a page, and would look at every object of the libraries each time.
+    gc.collect()
+    gc.freeze()

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from dashboard.address import server_address
 from dashboard.schema import ExplainConfig, Request
 from dashboard.state.names import (
     CLASS,
@@ -46,7 +47,7 @@ def link(choice: Choice) -> str:
     values |= {METHODS: ",".join(choice.methods) or NO_METHOD, EVERYTHING: choice.everything}
     values |= {SHOWN: next(name for name, method in SHOWN_AS.items() if method == request.method)}
     values |= {COLOUR: choice.colour, VIEW: choice.view, LAYOUT: choice.layout}
-    return f"{(st.context.url or '').split('?')[0]}?{urlencode(values)}"
+    return f"{server_address().link(st.context.url or '')}?{urlencode(values)}"
 
 
 def _target_values(request: Request) -> dict:

@@ -1,8 +1,14 @@
 """Text that came from data, files or a keyboard, shown letter by letter: never as Markdown, never as HTML."""
 
 import html
+import re
 import string
 
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What a spreadsheet takes for the beginning of a formula, in both widths; blanks and marks nobody sees may stand before it.
+_FORMULA = re.compile(
+    r"[\s\ufffd\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*[=+\-@＝＋－＠﹢﹣﹦﹫−]|[\t\r\n]"
+)
 _ESCAPES = str.maketrans({mark: f"\\{mark}" for mark in string.punctuation} | {"\n": " ", "\r": " "})
 
 
@@ -14,6 +20,17 @@ def for_markdown(text: object) -> str:
 def for_plotly(text: object) -> str:
     """For labels in a figure, where plotly would read <b> and <a href>."""
     return html.escape(str(text), quote=False)
+
+
+def for_xml(text: object) -> str:
+    """For an XML file, before its marks are escaped: what XML cannot hold becomes a replacement mark, every line end one."""
+    return _NOT_XML.sub("\ufffd", str(text)).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def for_spreadsheet(text: object) -> str:
+    """For a cell of a CSV file: a text that begins like a formula would be run, behind an apostrophe it is read as text."""
+    text = _NOT_XML.sub("\ufffd", str(text))
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def sentence(error: object) -> str:

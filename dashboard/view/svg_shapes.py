@@ -5,11 +5,11 @@ page with the rules of `theme_rules` recolours the same picture for light and fo
 """
 
 import html
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import groupby, pairwise
 
+from dashboard.view.plain_text import for_xml
 from dashboard.view.shapes import Circle, Line, Shape, Square, Stroke, Triangle, Words
 from dashboard.view.style import DARK, EITHER, LIGHT, STYLE, Ink, Theme, colour, colour_only, rounded
 
@@ -212,9 +212,6 @@ def size(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
 def escaped(text: object) -> str:
     """Text as letters in XML and HTML, inside and outside quotes; what XML cannot hold becomes a replacement mark."""
-    return html.escape(_NOT_XML.sub("\ufffd", str(text)))
+    return html.escape(for_xml(text))

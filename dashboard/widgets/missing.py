@@ -9,14 +9,13 @@ from dashboard.view.plain_text import sentence
 from dashboard.widgets import controls
 from dashboard.widgets.download import offer_download
 
+MOST_TOLD = 3  # networks that are left out
+
 
 def card_or_reason(info: services.DatasetInfo, middle, complain: Callable[[str], None]) -> services.Card | None:
     """The model chosen in the sidebar, or None where data or models are missing; the middle then says what to do."""
-    try:
-        cards = [card for card in services.all_cards() if card.dataset == info.name]
-    except services.PretrainedError as error:
-        middle.error(sentence(f"the models cannot be listed: {error}"))
-        return None
+    cards = [card for card in services.all_cards() if card.dataset == info.name]
+    show_broken(info)
     if not cards:
         middle.info(
             "There is no model trained on these data here yet; `python -m explainer_core train --help` tells how."
@@ -29,3 +28,13 @@ def card_or_reason(info: services.DatasetInfo, middle, complain: Callable[[str],
             offer_download(info)
         return None
     return controls.choose_model(cards, complain)
+
+
+def show_broken(info: services.DatasetInfo | None = None) -> None:
+    """A sentence where networks are listed for those that cannot be; with a data set, for its own alone."""
+    mine = f"{info.models_of or info.name}_" if info else ""
+    broken = [reason for name, reason in services.broken_cards().items() if not name or name.startswith(mine)]
+    for reason in broken[:MOST_TOLD]:
+        st.warning(sentence(f"a network is left out: {reason}"))
+    if len(broken) > MOST_TOLD:
+        st.warning(f"{len(broken) - MOST_TOLD:,} more networks are left out; restore their files.")

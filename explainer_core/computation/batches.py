@@ -9,7 +9,7 @@ from typing import cast
 
 import torch
 
-from explainer_core.checks import index_of
+from explainer_core.checks import InvalidValue, index_of, shown
 from explainer_core.computation.computation_graph import Computation
 from explainer_core.computation.neighborhood import neighborhoods
 from explainer_core.graph import Graph, GraphSet, ranges
@@ -109,6 +109,8 @@ def _version(values: torch.Tensor) -> int:
 
 def check_targets(data: Graph | GraphSet, targets: Sequence[Target]) -> None:
     """Raises ValueError unless the targets are of one kind, fit the data and are there."""
+    if not isinstance(data, Graph | GraphSet):
+        raise InvalidValue("data must be a Graph or a GraphSet", data)
     kinds = {type(target) for target in targets}
     if len(kinds) > 1 or not kinds <= {Node, WholeGraph, Link}:
         raise ValueError(
@@ -126,7 +128,7 @@ def check_targets(data: Graph | GraphSet, targets: Sequence[Target]) -> None:
             for node in ends:
                 index_of("node", node, data.num_nodes)
             if len(set(ends)) < len(ends):
-                raise ValueError(f"a link must join two different nodes (got {target})")
+                raise ValueError(f"a link must join two different nodes (got {shown(target)})")
 
 
 def _check_whole(data: Graph | GraphSet, target: WholeGraph) -> None:
@@ -137,7 +139,9 @@ def _check_whole(data: Graph | GraphSet, target: WholeGraph) -> None:
             )
         index_of("graph", target.index, len(data))
     elif target.index is not None:
-        raise ValueError(f"WholeGraph takes no number for a single graph (got {target.index}); pass WholeGraph()")
+        raise ValueError(
+            f"WholeGraph takes no number for a single graph (got {shown(target.index)}); pass WholeGraph()"
+        )
 
 
 def _whole_graphs(data: Graph | GraphSet, targets: Sequence[WholeGraph]) -> Computation:

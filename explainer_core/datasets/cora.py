@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from explainer_core.checks import shown
 from explainer_core.datasets.download import Archive, Progress, read_archive
 from explainer_core.graph import Graph, undirected
 
@@ -72,7 +73,7 @@ def _citations(archive: Archive, content: bytes, numbers: Sequence[str]) -> torc
     for line in content.rstrip(b"\r\n").splitlines():
         papers = _text(archive, CITATIONS, line).split("\t")
         if len(papers) != 2 or not all(paper in node_of for paper in papers):
-            raise archive.malformed(CITATIONS, f"must hold two papers of {PAPERS} on each line (got {papers[:3]})")
+            raise archive.malformed(CITATIONS, f"must hold two papers of {PAPERS} on each line (got {shown(papers)})")
         pairs.append([node_of[paper] for paper in papers])
     return undirected(pairs)
 

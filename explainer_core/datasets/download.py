@@ -21,6 +21,8 @@ from typing import IO
 
 import platformdirs
 
+from explainer_core.checks import cut, shown
+
 Progress = Callable[[int, int], None]  # bytes done, bytes expected (0 if the server does not tell)
 
 BACK_OFF = (0.5, 1.0, 2.0)  # seconds of rest after each failed try but the last
@@ -176,7 +178,7 @@ def _check_members(archive: Archive, names: Mapping[str, object]) -> None:
         path = PurePosixPath(name.replace("\\", "/"))
         # Nothing is ever written under these names; an archive that tries is not one to take data from.
         if path.is_absolute() or ".." in path.parts or PureWindowsPath(name).drive:
-            raise _Unfit(f"its members must stay inside it (got {name!r})")
+            raise _Unfit(f"its members must stay inside it (got {shown(name)})")
     if missing := [member for member in archive.members if member not in names]:
         raise _Unfit(f"it must contain {missing[0]} (got {len(names)} others)")
 
@@ -297,4 +299,4 @@ def _no_data(archive: Archive, reason: str) -> str:
 
 
 def _one_line(reason: object) -> str:
-    return " ".join(str(reason).split()) or type(reason).__name__
+    return cut(" ".join(str(reason).split())) or type(reason).__name__

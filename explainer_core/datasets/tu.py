@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 
+from explainer_core.checks import cut
 from explainer_core.datasets.chemistry import BONDS, MUTAGENICITY_ATOMS, MUTAGENICITY_CLASSES, functional_groups
 from explainer_core.datasets.download import Archive, Progress, read_archive
 from explainer_core.graph import GraphSet
@@ -128,7 +129,7 @@ class _Files:
         try:
             table = np.loadtxt(io.BytesIO(content), dtype=np.int64, delimiter=",", comments=None, ndmin=2)
         except ValueError as error:
-            reason = " ".join(str(error).split())
+            reason = cut(" ".join(str(error).split()))
             raise self.malformed(part, f"must hold {columns} whole numbers on each line ({reason})") from error
         if table.shape[1] != columns:
             raise self.malformed(part, f"must hold {columns} whole numbers on each line (got {table.shape[1]})")

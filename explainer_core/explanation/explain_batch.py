@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from explainer_core.checks import shown
 from explainer_core.computation.computation_graph import Computation
 from explainer_core.computation.forward import run, whole_graph_batch
 from explainer_core.explanation.features import with_features
@@ -44,7 +45,9 @@ class ExplainBatch:
             logits = run(model, computation, task)
         if not torch.isfinite(logits).all():
             wrong = int((~torch.isfinite(logits).all(1)).nonzero()[0])
-            raise ValueError(f"the model must give finite numbers (got {logits[wrong].tolist()} for {targets[wrong]})")
+            raise ValueError(
+                f"the model must give finite numbers (got {shown(logits[wrong].tolist())} for {shown(targets[wrong])})"
+            )
         probabilities = logits.softmax(-1)
         goal, explained = _goal(probabilities, target_class)
         node_class = _node_classes(model, data, computation) if config.laplacian and task == "node" else None
@@ -192,15 +195,16 @@ class _Columns:
 def _goal(probabilities: Tensor, target_class: int | str) -> tuple[Tensor, list[int | None]]:
     """The classes asked about as rows of a distribution: (P, C), and as numbers."""
     count, num_classes = probabilities.shape
-    if target_class == "distribution":
+    word = target_class if isinstance(target_class, str) else ""
+    if word == "distribution":
         return probabilities, [None] * count
-    if target_class == "predicted":
+    if word == "predicted":
         chosen = probabilities.argmax(-1)
     elif isinstance(target_class, int) and not isinstance(target_class, bool) and 0 <= target_class < num_classes:
         chosen = torch.full((count,), target_class, device=probabilities.device)
     else:
         raise ValueError(
-            f"target_class must be 'predicted', 'distribution' or 0 to {num_classes - 1} (got {target_class!r})"
+            f"target_class must be 'predicted', 'distribution' or 0 to {num_classes - 1} (got {shown(target_class)})"
         )
     return nn.functional.one_hot(chosen, num_classes).float(), chosen.tolist()
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
+from explainer_core.checks import at_least, cut, one_of
 from explainer_core.config import AUTO, ExplainConfig
 from explainer_core.explanation.extraction import EdgesAt, Subgraph, edges_at, extract
 from explainer_core.explanation.interactive import notebook_html, to_pyvis
@@ -155,8 +156,8 @@ class Explanation:
         The one found by asking the model where there is one of this size, else the heaviest edges around the target.
         `weights` are others for the same edges, such as those of a single seed.
         """
-        k_m = self.size if k_m is None or k_m == AUTO else k_m
-        unit = self.config.k_m_unit if unit is None else unit
+        k_m = self.size if k_m is None or (isinstance(k_m, str) and k_m == AUTO) else at_least("k_m", k_m, 1)
+        unit = self.config.k_m_unit if unit is None else one_of("unit", unit, ("nodes", "edges"))
         connected = self.config.connected if connected is None else connected
         if weights is None and self.table and connected == self.config.connected:
             found = self.judged(k_m, unit)
@@ -185,8 +186,7 @@ class Explanation:
     def top_features(self, k_f: int | None = None) -> tuple[int, ...]:
         """The K_F heaviest features, heaviest first; none where the method does not look at features."""
         k_f = self.config.k_f if k_f is None else k_f
-        if k_f < 1:
-            raise ValueError(f"k_f must be at least 1 (got {k_f})")
+        at_least("k_f", k_f, 1)
         if self.feature_weight is None:
             return ()
         return tuple(int(i) for i in np.argsort(-self.feature_weight, kind="stable")[:k_f])
@@ -242,5 +242,5 @@ class Explanation:
             return cls(**checked_fields(json.loads(text)))
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise ValueError(
-                f"this is not an explanation written by to_json ({type(error).__name__}: {error})"
+                f"this is not an explanation written by to_json ({type(error).__name__}: {cut(str(error), 300)})"
             ) from error

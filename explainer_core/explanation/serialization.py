@@ -75,7 +75,7 @@ def _rules(fields: dict) -> dict[str, bool]:
     """What must hold between the fields, and whether it does."""
     edge_index, target, num_classes = fields["edge_index"], fields["target"], len(fields["probabilities"])
     sized = [fields[name] for name in PER_EDGE] + [mask for _, mask in fields["snapshots"]]
-    asked = [number for number in asdict(target).values() if number is not None]
+    asked = [number for number in asdict(target).values() if number is not None or not isinstance(target, WholeGraph)]
     nodes = set(edge_index.flatten().tolist()) | (set() if isinstance(target, WholeGraph) else set(asked))
     classes = [fields["predicted_class"]] + [c for c in (fields["explained_class"],) if c is not None]
     masked = fields["masked_probabilities"]

@@ -10,7 +10,15 @@ import torch
 from torch import Tensor
 
 from explainer_core.checks import index_of
-from explainer_core.graph.rules import NO_MOTIF, check_classes, check_motif, check_names, check_structure
+from explainer_core.graph.rules import (
+    NO_MOTIF,
+    check_classes,
+    check_label,
+    check_motif,
+    check_names,
+    check_structure,
+    check_text,
+)
 
 
 class Features:
@@ -72,13 +80,13 @@ class Graph(Features):
         check_structure(self.x, self.edge_index)
         n, e = self.num_nodes, self.num_edges
         check_classes("labels", self.labels, n, "node", self.class_names, "class_names")
-        if self.label is not None:
-            check_classes("label", torch.tensor([self.label]), 1, "graph", self.class_names, "class_names")
+        check_label(self.label, self.class_names)
         check_classes("edge_types", self.edge_types, e, "edge", self.edge_type_names, "edge_type_names")
         check_motif("node_motif", self.node_motif, n, "node")
         check_motif("edge_motif", self.edge_motif, e, "edge")
         check_names("feature_names", self.feature_names, self.num_features, "feature")
-        check_names("node_names", self.node_names or (), n, "node")
+        check_names("node_names", () if self.node_names is None else self.node_names, n, "node")
+        check_text("name", self.name)
 
     @property
     def num_nodes(self) -> int:

@@ -7,8 +7,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from explainer_core.checks import InvalidValue, index_number, shown
 from explainer_core.graph.graph import Features, Graph
-from explainer_core.graph.rules import check_classes, check_motif, check_names, check_starts, check_structure
+from explainer_core.graph.rules import (
+    check_classes,
+    check_motif,
+    check_names,
+    check_starts,
+    check_structure,
+    check_text,
+)
+
+MOST_IN_BATCH = 10_000_000  # numbers
+WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 @dataclass(frozen=True)
@@ -67,8 +78,9 @@ class GraphSet(Features):
         check_motif("node_motif", self.node_motif, n, "node")
         check_motif("edge_motif", self.edge_motif, e, "edge")
         check_names("feature_names", self.feature_names, self.num_features, "feature")
-        check_names("node_names", self.node_names or (), n, "node")
-        check_names("graph_names", self.graph_names or (), len(self), "graph")
+        check_names("node_names", () if self.node_names is None else self.node_names, n, "node")
+        check_names("graph_names", () if self.graph_names is None else self.graph_names, len(self), "graph")
+        check_text("name", self.name)
 
     @classmethod
     def from_graphs(cls, graphs: Iterable[Graph], name: str = "graphs") -> "GraphSet":
@@ -78,10 +90,17 @@ class GraphSet(Features):
             raise ValueError("a GraphSet needs at least one graph (got none)")
         first = graphs[0]
         for graph in graphs:
+            if not isinstance(graph, Graph):
+                raise InvalidValue("a GraphSet is made of Graphs", graph)
+            if graph.num_features != first.num_features or graph.x.dtype != first.x.dtype:
+                raise ValueError(
+                    f"graphs of a set must share features (got {graph.num_features} of {graph.x.dtype} in "
+                    f"{shown(graph.name)} beside {first.num_features} of {first.x.dtype}); give all graphs the same"
+                )
             for field in ("feature_names", "class_names", "edge_type_names"):
                 if tuple(getattr(graph, field)) != tuple(getattr(first, field)):
                     raise ValueError(
-                        f"graphs of a set must share {field} (got another in {graph.name!r}); give all graphs the same"
+                        f"graphs of a set must share {field} (got another in {shown(graph.name)}); give all graphs the same"
                     )
         for field in ("label", "edge_types", "node_motif", "edge_motif"):
             _check_all_or_none(field, graphs)
@@ -113,9 +132,10 @@ class GraphSet(Features):
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, index: int) -> Graph:
+        index = index_number("graph", index)
         if not 0 <= index < len(self):
             # IndexError, not ValueError: it is what ends a for loop over a sequence
-            raise IndexError(f"graph must be 0 to {len(self) - 1} (got {index})")
+            raise IndexError(f"graph must be 0 to {len(self) - 1} (got {shown(index)})")
         nodes = slice(*self.node_start[index : index + 2].tolist())
         edges = slice(*self.edge_start[index : index + 2].tolist())
         return Graph(
@@ -145,7 +165,7 @@ class GraphSet(Features):
 
     def batch(self, indices: Sequence[int] | Tensor) -> Batch:
         """The chosen graphs as one disjoint union, in the given order."""
-        indices = torch.as_tensor(indices, dtype=torch.int64)
+        indices = _numbers(indices)
         if len(indices) == 0 or indices.min() < 0 or indices.max() >= len(self):
             raise ValueError(f"a batch needs graphs from 0 to {len(self) - 1} (got {indices.tolist()[:5]})")
         nodes, graph_of = ranges(self.node_start, indices)
@@ -170,6 +190,20 @@ def ranges(start: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     return start[indices][owner] + offset, owner
 
 
+def _numbers(indices: Sequence[int] | Tensor) -> Tensor:
+    """The numbers of some graphs, of whatever kind the list is: (B,) int64."""
+    try:
+        if not isinstance(indices, Tensor) and len(indices) > MOST_IN_BATCH:
+            raise ValueError
+        found = torch.as_tensor(indices)
+        numbers = found.dtype in WHOLE or not found.numel()  # an empty list has no type
+        if found.ndim != 1 or found.layout != torch.strided or found.is_meta or not numbers:
+            raise ValueError
+        return found.to(torch.int64)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        raise InvalidValue(f"a batch needs a list of at most {MOST_IN_BATCH:,} numbers of graphs", indices) from None
+
+
 def _part(values, where: slice):
     return None if values is None else values[where]
 
@@ -179,7 +213,7 @@ def _check_all_or_none(field: str, graphs: list[Graph]) -> None:
     missing = [i for i, graph in enumerate(graphs) if getattr(graph, field) is None]
     if 0 < len(missing) < len(graphs):
         raise ValueError(
-            f"graphs of a set must all have {field}, or none (got none in graph {missing[0]}, {graphs[missing[0]].name!r}, "
+            f"graphs of a set must all have {field}, or none (got none in graph {missing[0]}, {shown(graphs[missing[0]].name)}, "
             f"and in {len(missing)} of {len(graphs)} in all); give it to every graph, or leave these out"
         )
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import Tensor, nn
 
-from explainer_core.checks import one_of
+from explainer_core.checks import InvalidValue, one_of
 
 Task = Literal["node", "graph", "link"]
 
@@ -138,11 +138,15 @@ def check_model(model: Model) -> None:
     for name, low in (("num_classes", 2), ("hops", 1)):
         value = getattr(model, name)
         if not (value is None and name == "hops") and (type(value) is not int or value < low):
-            raise ValueError(f"{name} of a model must be a whole number from {low} (got {value!r})")
+            raise InvalidValue(f"{name} of a model must be a whole number from {low}", value)
 
 
-def check_features(model: Model, num_features: int, way_out: str = "") -> None:
-    """Raises ValueError if the network says how many features it reads, and the data has another number."""
-    reads = getattr(model, "in_features", None)
+def check_features(model: Model, x: Tensor, way_out: str = "") -> None:
+    """Raises ValueError if the network says how many features it reads, and the data has others in number or type."""
+    reads, num_features = getattr(model, "in_features", None), x.shape[1]
     if reads is not None and reads != num_features:
         raise ValueError(f"the model reads {reads} features a node (got data with {num_features}){way_out}")
+    parameters = model.parameters() if isinstance(model, nn.Module) else iter(())
+    weights = next((parameter.dtype for parameter in parameters if parameter.is_floating_point()), x.dtype)
+    if weights != x.dtype:
+        raise ValueError(f"features must have the type of the model's weights, {weights} (got {x.dtype}); call x.to()")

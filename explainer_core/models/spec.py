@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from explainer_core.checks import one_of
+from explainer_core.checks import InvalidValue, one_of, setting
 
 KINDS = ("gcn", "sage", "gin", "gat", "gated", "rgcn")
 TASKS = ("node", "graph", "link")
@@ -41,10 +41,13 @@ class ModelSpec:
         ):
             value = getattr(self, field)
             if type(value) is not int or not 1 <= value <= high:
-                raise ValueError(f"{field} must be 1 to {high:,} (got {value!r})")
-        if not 0 <= self.dropout < 1:
+                raise InvalidValue(f"{field} must be 1 to {high:,}", value)
+        for field in ("normalize", "unit_length", "batch_norm"):
+            setting(field, getattr(self, field), bool)
+        if setting("dropout", self.dropout, float, 0.0, 1.0) == 1:
             raise ValueError(f"dropout must be 0 up to 1 (got {self.dropout})")
-        if self.kind == "rgcn" and not 1 <= self.num_edge_types <= 1000:
+        setting("num_edge_types", self.num_edge_types, int, 0, 1000)
+        if self.kind == "rgcn" and not self.num_edge_types:
             raise ValueError(f"a relational network needs 1 to 1,000 edge types (got {self.num_edge_types!r})")
 
     def to_dict(self) -> dict:

@@ -8,6 +8,7 @@ from functools import cached_property
 import networkx as nx
 import numpy as np
 
+from explainer_core.checks import cut as cut_text
 from explainer_core.config import AUTO
 from explainer_core.explanation.extraction import Subgraph, extract
 from explainer_core.prototypes.alignment import Piece
@@ -169,7 +170,9 @@ class Prototype:
             )
             return cls(**checked(everyone, explanations), clusters=clusters).compared()
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
-            raise ValueError(f"this is not a prototype written by to_json ({type(error).__name__}: {error})") from error
+            raise ValueError(
+                f"this is not a prototype written by to_json ({type(error).__name__}: {cut_text(str(error), 300)})"
+            ) from error
 
     def compared(self) -> "Prototype":
         """The same, with all that sets each member apart."""

@@ -7,11 +7,12 @@ from functools import cache, partial
 import numpy as np
 
 from explainer_core.api import explain_many
+from explainer_core.checks import InvalidValue, shown
 from explainer_core.computation.batches import check_targets
-from explainer_core.config import AUTO, ExplainConfig
+from explainer_core.config import AUTO, ExplainConfig, checked_config
 from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.models.protocol import Model
+from explainer_core.models.protocol import Model, check_model
 from explainer_core.predictions import Predictions, predictions
 from explainer_core.prototypes.joining import MOST_CLUSTERS, join_explanations
 from explainer_core.prototypes.prototype import Prototype
@@ -45,7 +46,8 @@ def prototype(
     the class varies. All are cut at one size, six nodes where K_M is
     "auto". `clusters` is how many shapes to look for; by default another only where it is clear.
     """
-    config = ExplainConfig() if config is None else config
+    config = checked_config(config)
+    check_model(model)
     _check_request(label, instances, clusters, model.num_classes)
     chosen = _chosen(model, data, label, targets, reference, instances, seed)
     join = partial(join_explanations, data=data, label=label, seed=seed, keep_reference=reference is not None)
@@ -72,11 +74,13 @@ def _explained(model, data, *, targets, config: ExplainConfig, target_class) -> 
 
 def _check_request(label, instances, clusters, num_classes: int) -> None:
     if label is not None and (type(label) is not int or not 0 <= label < num_classes):
-        raise ValueError(f"label must be 0 to {num_classes - 1} (got {label!r})")
+        raise InvalidValue(f"label must be 0 to {num_classes - 1}", label)
     if type(instances) is not int or instances < 1:
-        raise ValueError(f"instances must be at least 1 (got {instances!r})")
-    if clusters != "auto" and (type(clusters) is not int or not 1 <= clusters <= MOST_CLUSTERS):
-        raise ValueError(f"clusters must be 'auto' or 1 to {MOST_CLUSTERS} (got {clusters!r})")
+        raise InvalidValue("instances must be at least 1", instances)
+    if not (isinstance(clusters, str) and clusters == "auto") and (
+        type(clusters) is not int or not 1 <= clusters <= MOST_CLUSTERS
+    ):
+        raise InvalidValue(f"clusters must be 'auto' or 1 to {MOST_CLUSTERS}", clusters)
 
 
 # Who is a member
@@ -95,7 +99,7 @@ def _chosen(
     given = [*(targets or ()), *(() if reference is None else (reference,))]
     check_targets(data, given)
     if given and TASKS[type(given[0])] != model.task:
-        raise ValueError(f"a {model.task} model explains a {model.task} (got {given[0]})")
+        raise ValueError(f"a {model.task} model explains a {model.task} (got {shown(given[0])})")
     if targets is not None and not targets:
         raise ValueError("targets must name at least one node, graph or link (got none)")
     predicted = cache(partial(predictions, model, data))  # asked for only where members or the reference are chosen
@@ -122,7 +126,7 @@ def _members_of_class(predicted: Predictions, data: Graph | GraphSet, label: int
         name = data.class_names[label] if label < len(data.class_names) else label
         known = "" if predicted.truth is None else f" of its {int((predicted.truth == label).sum())}"
         raise ValueError(
-            f"a class needs a member that the model gets right (got none{known} in class {name!r}, where the model puts "
+            f"a class needs a member that the model gets right (got none{known} in class {shown(name)}, where the model puts "
             f"{int(in_class.sum())}); choose another class, or pass targets="
         )
     found = np.flatnonzero(right).tolist()

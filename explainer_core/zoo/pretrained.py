@@ -3,19 +3,21 @@
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
+from torch import Tensor
 
 from explainer_core import checks
 from explainer_core.datasets.registry import DATASETS, dataset_info
 from explainer_core.device import pick_device
 from explainer_core.models import GNN, ModelSpec
 from explainer_core.zoo.shipped import FOLDER
-from explainer_core.zoo.training import freeze
+from explainer_core.zoo.training import TrainConfig, freeze
 
 MAX_CARD_BYTES = 100_000
 MAX_WEIGHT_BYTES = 200_000_000
@@ -68,26 +70,65 @@ def load_pretrained(dataset: str, model: str | None = None, *, folder: Path = FO
 
 
 def find_card(dataset: str, model: str | None = None, *, folder: Path = FOLDER) -> Card:
-    cards = {card.model: card for card in list_cards(dataset, folder=folder)}
-    chosen = [card for card in cards.values() if (card.main if model is None else card.model == model)]
-    if not chosen:
-        known = ", ".join(cards) or "none"
-        raise PretrainedError(
-            f"model must be one trained for {dataset!r}: {known} (got {model!r}); others: python -m explainer_core train"
-        )
-    return chosen[0]
+    cards, broken = read_cards(folder)
+    known = {card.model: card for card in _cards_of(dataset, cards)}
+    asked = model if isinstance(model, str) else ""
+    chosen = [card for card in known.values() if (card.main if model is None else card.model == asked)]
+    if chosen:
+        return chosen[0]
+    wanted = file_name(_owner(dataset), asked)
+    for name, error in broken.items():
+        if name in ("", wanted) or (model is None and name.startswith(wanted)):
+            raise error
+    raise PretrainedError(
+        f"model must be one trained for {dataset!r}: {', '.join(known) or 'none'} (got {checks.shown(model)}); "
+        "others: python -m explainer_core train"
+    )
 
 
 def list_cards(dataset: str | None = None, *, folder: Path = FOLDER) -> list[Card]:
-    """The cards of one data set, or of all in the order of the registry; main models first."""
-    if dataset is None:
-        return [card for name in DATASETS for card in list_cards(name, folder=folder)]
-    lender = dataset_info(dataset).models_of or dataset
-    cards = [read_card(path) for path in sorted(folder.glob("*.json"))]
-    cards = sorted((card for card in cards if card.dataset == lender), key=lambda card: (not card.main, card.model))
-    return (
-        cards if lender == dataset else [_borrowed(card, dataset) for card in cards if card.shelf_accuracy is not None]
-    )
+    """The cards of one data set, or of all in the order of the registry; main models first.
+
+    A network whose card or weights cannot be read is left out; `read_cards` says why.
+    """
+    cards, _ = read_cards(folder)
+    return [card for name in (DATASETS if dataset is None else (dataset,)) for card in _cards_of(name, cards)]
+
+
+def read_cards(folder: Path = FOLDER) -> tuple[list[Card], dict[str, PretrainedError]]:
+    """Every card with the weights it describes; and by file name, without the ending, why each of the others is none.
+
+    The folder itself, where it cannot be read, has the name "".
+    """
+    cards, broken = [], {}
+    try:
+        names = sorted(entry for entry in os.listdir(folder) if entry.endswith(".json") and not entry.startswith("."))
+    except FileNotFoundError:
+        return [], {}
+    except OSError as error:
+        reason = (
+            f"the folder of trained networks must be readable (got {error.strerror} for {folder}); change its rights"
+        )
+        return [], {"": PretrainedError(reason)}
+    for name in names:
+        try:
+            card = read_card(folder / name)
+            read_weights(card, folder)
+            cards.append(card)
+        except PretrainedError as error:
+            broken[name.removesuffix(".json")] = error
+    return cards, broken
+
+
+def _owner(dataset: str) -> str:
+    """The data set whose models judge this one."""
+    return dataset_info(dataset).models_of or dataset
+
+
+def _cards_of(dataset: str, cards: Sequence[Card]) -> list[Card]:
+    owner = _owner(dataset)
+    own = sorted((card for card in cards if card.dataset == owner), key=lambda card: (not card.main, card.model))
+    return own if owner == dataset else [_borrowed(card, dataset) for card in own if card.shelf_accuracy is not None]
 
 
 def read_card(path: Path) -> Card:
@@ -96,55 +137,102 @@ def read_card(path: Path) -> Card:
         size = path.stat().st_size
         text = path.read_text(encoding="utf-8") if size <= MAX_CARD_BYTES else ""
         values = json.loads(text) if text else None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise PretrainedError(
-            f"{path.name} is not a readable card ({error}); restore it or train the model again"
+            f"{path.name} is not a readable card ({checks.cut(str(error))}); restore it or train the model again"
         ) from error
     if size > MAX_CARD_BYTES or not isinstance(values, dict):
         raise PretrainedError(
-            f"a card must be a JSON object of at most {MAX_CARD_BYTES:,} bytes (got {size:,} bytes in {path.name})"
+            f"a card must be a JSON object of at most {MAX_CARD_BYTES:,} bytes (got {size:,} bytes in {path.name}); "
+            "restore it or train the model again"
         )
     known = {f.name: f for f in fields(Card)}
     missing = {name for name, f in known.items() if f.default is MISSING and f.default_factory is MISSING} - set(values)
     if missing or set(values) - set(known):
         raise PretrainedError(
-            f"{path.name} is not a card: missing {sorted(missing)}, unknown {sorted(set(values) - set(known))}"
+            f"{path.name} is not a card: missing {checks.shown(sorted(missing))}, "
+            f"unknown {checks.shown(sorted(set(values) - set(known)))}; restore it or train the model again"
         )
-    for name, value in values.items():
-        try:
+    try:
+        for name, value in values.items():
             checks.typed(f"{name} on a card", value, known[name].type)
             if name.endswith(("accuracy", "auc")) and value is not None:
                 checks.share(f"{name} on a card", value)
-        except checks.InvalidValue as broken:
-            raise PretrainedError(f"{broken.rule} (got {value!r:.60} in {path.name})") from broken
-    return Card(**values)
+        card = Card(**values)
+        _check_card(card, path.stem)
+    except (ValueError, TypeError) as broken:
+        raise PretrainedError(
+            f"{checks.cut(str(broken), 300)} in {path.name}; restore it or train the model again"
+        ) from broken
+    return card
 
 
-def load_weights(card: Card, *, folder: Path = FOLDER, device=None) -> GNN:
-    """The card's network, built from its architecture and filled from its weight file."""
+def _check_card(card: Card, stem: str) -> None:
+    """What the fields must be to each other, and to the file: a card names its own weights and no other file."""
+    if card.name != stem or card.weights:
+        raise checks.InvalidValue(f"dataset, model and weights on a card must name its own file, {stem!r}", card.name)
+    try:
+        spec = ModelSpec(**card.architecture)
+    except (ValueError, TypeError) as broken:
+        raise ValueError(f"architecture on a card must be one of a network: {broken}") from broken
+    if spec.task != card.task:
+        raise checks.InvalidValue(f"task on a card must be that of its architecture, {spec.task}", card.task)
+    try:
+        TrainConfig(**card.training)
+    except (ValueError, TypeError) as broken:
+        raise ValueError(f"training on a card must be settings of a training: {broken}") from broken
+    for part, value in card.split.items():
+        checks.typed(f"{part} of the split on a card", value, str if part == "rule" else int)
+
+
+def read_weights(card: Card, folder: Path = FOLDER) -> bytes:
+    """The weight file of a card, if it is the one that the card describes."""
     path = folder / f"{card.weights or card.name}.safetensors"
-    way_out = f"restore the file, or run: {card.command}"
     try:
         size = path.stat().st_size
         if size > MAX_WEIGHT_BYTES:
             raise PretrainedError(
-                f"weights must be under {MAX_WEIGHT_BYTES:,} bytes (got {size:,} in {path.name}); {way_out}"
+                f"weights must be under {MAX_WEIGHT_BYTES:,} bytes (got {size:,} in {path.name}); {_way_out(card)}"
             )
         data = path.read_bytes()
     except OSError as error:
-        raise PretrainedError(f"no weights at {path} ({error.strerror}); {way_out}") from error
+        raise PretrainedError(f"no weights at {path} ({error.strerror}); {_way_out(card)}") from error
     if hashlib.sha256(data).hexdigest() != card.sha256:
-        raise PretrainedError(f"{path.name} is not the file its card describes: the checksum differs; {way_out}")
+        raise PretrainedError(f"{path.name} is not the file its card describes: the checksum differs; {_way_out(card)}")
+    return data
+
+
+def _way_out(card: Card) -> str:
+    return f"restore the file, or run: {checks.cut(card.command, 200)}"
+
+
+def load_weights(card: Card, *, folder: Path = FOLDER, device=None) -> GNN:
+    """The card's network, built from its architecture and filled from its weight file."""
+    data = read_weights(card, folder)
+    name = f"{card.weights or card.name}.safetensors"
     try:
-        spec = ModelSpec(**card.architecture)
+        spec, weights = ModelSpec(**card.architecture), load(data)
+        _check_shapes(spec, weights)
         model = GNN(spec)
-        model.load_state_dict(load(data))
+        model.load_state_dict(weights)
     except (SafetensorError, TypeError, ValueError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
-        raise PretrainedError(f"{path.name} does not fit the network on its card ({reason}); {way_out}") from error
+        reason = checks.cut(str(error).splitlines()[0])
+        raise PretrainedError(f"{name} does not fit the network on its card ({reason}); {_way_out(card)}") from error
     if not all(torch.isfinite(values).all() for values in model.state_dict().values()):
-        raise PretrainedError(f"{path.name} holds weights that are not finite numbers; {way_out}")
+        raise PretrainedError(f"{name} holds weights that are not finite numbers; {_way_out(card)}")
     return freeze(model.to(device or pick_device()))
+
+
+def _check_shapes(spec: ModelSpec, weights: dict[str, Tensor]) -> None:
+    """Before any memory is taken: a card may speak of a network of gigabytes."""
+    with torch.device("meta"):
+        wanted = {name: (values.dtype, tuple(values.shape)) for name, values in GNN(spec).state_dict().items()}
+    found = {name: (values.dtype, tuple(values.shape)) for name, values in weights.items()}
+    for name in sorted({*wanted, *found}):
+        if wanted.get(name) != found.get(name):
+            raise ValueError(
+                f"{checks.shown(name)} must be {wanted.get(name, 'absent')} (got {found.get(name, 'nothing')})"
+            )
 
 
 def save_pretrained(model: GNN, card: Card, *, folder: Path = FOLDER) -> Card:

@@ -10,6 +10,7 @@ from sklearn.model_selection import train_test_split
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from explainer_core.checks import one_of
 from explainer_core.graph import Batch, Graph, GraphSet
 from explainer_core.models import GNN
 from explainer_core.zoo.random_parts import joined, random_parts, shares_kept
@@ -232,7 +233,7 @@ class LinkTask:
 
 
 def make_task(data: Graph | GraphSet, task: str, seed: int, device: torch.device) -> NodeTask | GraphTask | LinkTask:
-    kind = {"node": NodeTask, "graph": GraphTask, "link": LinkTask}[task]
+    kind = {"node": NodeTask, "graph": GraphTask, "link": LinkTask}[one_of("task", task, ("node", "graph", "link"))]
     expected = GraphSet if task == "graph" else Graph
     if not isinstance(data, expected):
         raise ValueError(f"a {task} task needs a {expected.__name__} (got {type(data).__name__})")

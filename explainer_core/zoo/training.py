@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 import torch
 from torch.nn.functional import cross_entropy
 
+from explainer_core.checks import setting
 from explainer_core.models import GNN, ModelSpec
 from explainer_core.zoo.tasks import PARTS, GraphTask, LinkTask, NodeTask, accuracy
 
@@ -46,8 +47,9 @@ class TrainConfig:
             ("parts", 0.0, 0.95),
             ("batch_size", 1, 100_000),
         ):
-            if not low <= getattr(self, field) <= high:
-                raise ValueError(f"{field} must be {low:g} to {high:g} (got {getattr(self, field)})")
+            setting(field, getattr(self, field), int if field in ("epochs", "batch_size") else float, low, high)
+        for field in ("weigh_parts", "keep_last"):
+            setting(field, getattr(self, field), bool)
 
     def to_dict(self) -> dict:
         return asdict(self)

@@ -1,13 +1,15 @@
 """The faithfulness benchmark asks about what it says it does: unseen targets, known truths, hidden words."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import torch
 
 import explainer_core as xc
-from benchmarks import truth, word_features
-from benchmarks.faithfulness import PLANS, Plan, setting_of
+from benchmarks import figures, truth, word_features
+from benchmarks.faithfulness import PLANS, SETS, Plan, measure, setting_of
 from benchmarks.figures import Report
 from benchmarks.networks import untrained
 from benchmarks.rivals import Setting, row
@@ -53,6 +55,23 @@ def test_hiding_words_that_never_vary_loses_nothing():
         lost = word_features._lost(setting, replace(found, explanations=chosen))
         for where in (word_features.EVERYWHERE, word_features.ON_PART):
             assert ((np.abs(lost[where]) > 1e-5) == matter).all()  # more than rounding
+
+
+def test_one_set_may_be_measured_alone(monkeypatch, tmp_path):
+    path = tmp_path / "figures.json"
+    monkeypatch.setattr("sys.argv", ["faithfulness", "--quick", "--only", "karate", "--json", str(path)])
+    figures.run(measure, "", sets=SETS)
+    names = [figure["name"] for figure in json.loads(path.read_text())["figures"]]
+    assert names
+    assert all(name.startswith("karate gcn: ") for name in names)
+    assert "karate gcn: stability of G_S over 3 starts (4 targets)" in names
+
+
+def test_a_set_that_is_not_measured_is_refused_with_those_that_are(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["faithfulness", "--only", "atlantis"])
+    with pytest.raises(SystemExit):
+        figures.run(measure, "", sets=SETS)
+    assert "karate" in capsys.readouterr().err
 
 
 def test_what_a_benchmark_prints_itself_is_in_its_report_too():

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,13 +27,22 @@ class Served:
 
 @contextmanager
 def serving(
-    log: Path, *, script: str = "dashboard/server.py", environment: dict[str, str] | None = None
+    log: Path,
+    *,
+    script: str = "dashboard/server.py",
+    environment: dict[str, str] | None = None,
+    options: Sequence[str] | None = None,
 ) -> Iterator[Served]:
-    """A server of its own, stopped at the end. It has no network: the address in the proxy settings refuses all."""
+    """A server of its own, stopped at the end. It has no network: the address in the proxy settings refuses all.
+
+    With options it is started as people do it, by the command `run`.
+    """
     port = free_port()
     known = {name: value for name, value in os.environ.items() if name != "GNN_DATA_DIR"}
     known |= {"http_proxy": NO_NETWORK, "https_proxy": NO_NETWORK} | (environment or {})
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
+    if options is not None:
+        command = [sys.executable, "-m", "dashboard", "run", "--port", str(port), *options]
     with log.open("w") as output:
         process = subprocess.Popen(command, cwd=ROOT, env=known, stdout=output, stderr=subprocess.STDOUT)
     try:

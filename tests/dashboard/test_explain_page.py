@@ -131,12 +131,6 @@ def test_without_models_the_page_says_how_to_train_one(monkeypatch):
     monkeypatch.setattr(services, "all_cards", list)
     assert "explainer_core train" in texts(opened().info)
 
-    def broken():
-        raise services.PretrainedError("karate_gcn.json is not a card")
-
-    monkeypatch.setattr(services, "all_cards", broken)
-    assert "karate_gcn.json is not a card" in texts(opened().error)
-
 
 # Settings
 
@@ -217,7 +211,7 @@ def count_runs(monkeypatch) -> list:
 def test_sizes_are_instant_and_weights_are_learnt_anew(alone, monkeypatch):
     runs = count_runs(monkeypatch)
     app = opened()
-    assert [config.seed for config in runs] == list(range(services.STARTS))  # the other starts are tried on their own
+    assert len(runs) == 1  # the other starts are not watched step by step
     before = views(app)["why"]
     runs.clear()
     app.slider(key="k_m").set_value(2)

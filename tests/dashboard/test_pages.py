@@ -104,16 +104,6 @@ def test_the_progress_of_a_download_reaches_the_page_and_a_refusal_ends_it(no_da
     assert texts(app.error) == "No data for *MUTAG*: the line is cut."
 
 
-def test_a_card_that_is_none_is_one_sentence(monkeypatch):
-    def broken():
-        raise services.PretrainedError("karate_gcn.json is not a card")
-
-    monkeypatch.setattr(services, "all_cards", broken)
-    app = opened("karate")
-    assert "karate_gcn.json is not a card" in texts(app.error)
-    assert headings(app)[0] == "Karate club"
-
-
 def test_without_any_model_the_page_says_how_to_train_one(monkeypatch):
     monkeypatch.setattr(services, "all_cards", list)
     app = opened("karate")

@@ -1,6 +1,8 @@
 """Weights and cards on disk: what is saved comes back to the bit, and nothing odd is ever believed."""
 
 import json
+import re
+import resource
 
 import pytest
 import torch
@@ -16,6 +18,7 @@ from explainer_core.zoo.pretrained import (
     list_cards,
     load_pretrained,
     read_card,
+    read_cards,
     save_pretrained,
 )
 from explainer_core.zoo.random_parts import random_parts
@@ -141,7 +144,7 @@ def test_missing_weights_are_refused(folder):
 def test_a_broken_card_is_refused_by_name(folder, text, message):
     (folder / "karate_gcn.json").write_text(text)
     with pytest.raises(PretrainedError, match=message):
-        list_cards(folder=folder)
+        find_card("karate", "gcn", folder=folder)
 
 
 @pytest.mark.parametrize(
@@ -154,12 +157,14 @@ def test_a_broken_card_is_refused_by_name(folder, text, message):
         {"seed": 1.5},
         {"notes": [1]},
         {"architecture": []},
+        {"training": {"learning_rate": "fast"}},
+        {"task": "link"},
     ],
 )
 def test_a_card_with_a_value_of_the_wrong_kind_is_refused(folder, change):
     change_card(folder, **change)
     with pytest.raises(PretrainedError, match=f"{next(iter(change))} on a card must be"):
-        list_cards(folder=folder)
+        find_card("karate", folder=folder)
 
 
 def test_an_architecture_out_of_range_is_refused(folder):
@@ -169,8 +174,72 @@ def test_an_architecture_out_of_range_is_refused(folder):
     with pytest.raises(PretrainedError, match="hidden must be 1 to 4,096"):
         load_pretrained("karate", "gcn", folder=folder)
     change_card(folder, architecture={"kind": "gcn", "colour": "blue"})
-    with pytest.raises(PretrainedError, match="does not fit"):
+    with pytest.raises(PretrainedError, match="architecture on a card must be one of a network"):
         load_pretrained("karate", "gcn", folder=folder)
+
+
+@pytest.mark.parametrize("change", [{"model": "../gcn"}, {"dataset": "cora"}, {"weights": "../../secret"}])
+def test_a_card_cannot_lead_to_another_file(folder, change):
+    change_card(folder, **change)
+    with pytest.raises(PretrainedError, match="must name its own file"):
+        find_card("karate", "gcn", folder=folder)
+
+
+def test_a_network_of_gigabytes_is_refused_before_it_is_built(folder):
+    """Its card is well-formed and names the weights that are there, which are those of a small network."""
+    big = json.loads((folder / "karate_gcn.json").read_text())["architecture"] | {
+        "in_features": 100_000,
+        "hidden": 4096,
+    }
+    change_card(folder, architecture=big)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(PretrainedError, match="does not fit the network on its card"):
+        load_pretrained("karate", "gcn", folder=folder)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB; the first layer alone has 1.6 GB
+
+
+@pytest.fixture
+def two(folder):
+    """A second network beside the first, so that one can be broken."""
+    recipe = find_recipe("karate", "gat").changed({"hidden": 8}, {"epochs": 1})
+    save_pretrained(*train_recipe(recipe, seed=0, device=CPU), folder=folder)
+    return folder
+
+
+@pytest.mark.parametrize("ending", ["json", "safetensors"])
+@pytest.mark.parametrize("kept", [0, 1, 40, -1])
+def test_a_file_cut_short_hides_its_own_network_only(two, ending, kept):
+    path = two / f"karate_gcn.{ending}"
+    path.write_bytes(path.read_bytes()[:kept] if kept != -1 or ending != "json" else path.read_bytes()[:-3])
+    assert [card.model for card in list_cards("karate", folder=two)] == ["gat"]
+    assert load_pretrained("karate", "gat", folder=two, device=CPU)
+    cards, broken = read_cards(two)
+    assert [card.model for card in cards] == ["gat"]
+    assert list(broken) == ["karate_gcn"]
+    assert "karate_gcn" in str(broken["karate_gcn"])
+    assert re.search("restore|train", str(broken["karate_gcn"]))
+    for model in ("gcn", None):  # the one that was asked for is missed by its own reason
+        with pytest.raises(PretrainedError, match=re.escape(str(broken["karate_gcn"]))):
+            load_pretrained("karate", model, folder=two)
+
+
+def test_a_folder_in_the_way_of_a_file_hides_its_own_network_only(two):
+    for ending in ("json", "safetensors"):
+        (two / f"karate_gcn.{ending}").unlink()
+        (two / f"karate_gcn.{ending}").mkdir()
+    cards, broken = read_cards(two)
+    assert [card.model for card in cards] == ["gat"]
+    assert list(broken) == ["karate_gcn"]
+
+
+def test_no_folder_is_no_network_and_one_that_cannot_be_read_is_a_sentence(tmp_path):
+    assert read_cards(tmp_path / "none") == ([], {})
+    (tmp_path / "file").write_text("")
+    cards, broken = read_cards(tmp_path / "file")
+    assert cards == []
+    assert "must be readable" in str(broken[""])
+    with pytest.raises(PretrainedError, match="must be readable"):
+        find_card("karate", folder=tmp_path / "file")
 
 
 def test_majority_on_paper():
