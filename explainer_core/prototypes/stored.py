@@ -28,7 +28,7 @@ from explainer_core.zoo.shipped import FOLDER
 
 FORMAT = 1  # another where the same request would give another prototype, or the file looks different
 MAX_FILE_BYTES, MAX_TEXT_BYTES = 2_000_000, 40_000_000
-DIGITS = 5  # of weights: a picture shows two
+DIGITS = 5  # of weights of edges, which a picture shows two of; what an alignment rests on stays to the last bit
 DERIVED = ("agreement", "mean", "median", "presence")  # follow from the members, and are worked out again
 
 
@@ -128,7 +128,6 @@ def _compact_explanation(member: Member) -> Explanation:
         hop=full.hop[nodes],
         probabilities=_rounded(full.probabilities),
         masked_probabilities=None,
-        feature_weight=None if full.feature_weight is None else full.feature_weight.round(DIGITS),
         table=() if judged is None else (judged,),
         **dict.fromkeys(("verdict", "feature_mask", "feature_absent", "edge_spread", "seed_weights")),
         history={},
