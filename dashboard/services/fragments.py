@@ -38,7 +38,7 @@ def is_of_molecules(dataset: str) -> bool:
 
 
 def fragments(request: ClassRequest, prototype: Prototype) -> tuple[DrawnFragment, ...]:
-    """What the members' kept parts share, the most telling first; none where they share too little."""
+    """What the members' kept parts share, that of most members first; none where they share too little."""
 
     def make() -> tuple[DrawnFragment, ...]:
         found = core.common_fragments(prototype, load_graphs(request.dataset))

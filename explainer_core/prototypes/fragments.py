@@ -54,7 +54,7 @@ def has_fragments(data: Graph | GraphSet) -> bool:
 
 
 def common_fragments(prototype: Prototype, data: GraphSet, most: int = MOST_SHOWN) -> tuple[Fragment, ...]:
-    """The fragments that the members' kept parts share, at most so many, the most telling first.
+    """The most telling fragments that the members' kept parts share, at most so many, that of most members first.
 
     A fragment counts by the share of members that have it, times its bonds and its atoms other than C and H: a nitro
     group that most have tells more than a piece of ring that all have. None lies within another. Where not even
@@ -73,7 +73,7 @@ def common_fragments(prototype: Prototype, data: GraphSet, most: int = MOST_SHOW
             within = any(cut.HasSubstructMatch(other) or other.HasSubstructMatch(cut) for _, other in chosen)
             if len(one.members) >= need and not within and len(chosen) < most:
                 chosen.append((one, cut))
-    return tuple(fragment for fragment, _ in chosen)
+    return tuple(sorted((fragment for fragment, _ in chosen), key=lambda one: -one.share))
 
 
 def contains(explanation, data: Graph | GraphSet, fragment: Fragment, source: GraphSet) -> bool:
