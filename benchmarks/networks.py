@@ -89,3 +89,15 @@ def _rule_folder() -> Path:
 
 def _cache() -> Path:
     return platformdirs.user_cache_path("graph-explainer", appauthor=False) / "benchmarks"
+
+
+class SlowGNN:
+    """A network of the zoo with nothing but what the protocol demands: no prefixes, CSR or manual backward."""
+
+    def __init__(self, gnn: GNN):
+        self.gnn, self.task, self.num_classes, self.hops = gnn, gnn.task, gnn.num_classes, gnn.hops
+
+    def logits(self, batch, edge_weight=None, x=None):
+        settings = {"edge_type": batch.edge_types, "degree": batch.degree}
+        z = self.gnn.embed(batch.x if x is None else x, batch.edge_index, edge_weight, **settings)
+        return self.gnn.head(z[batch.targets])

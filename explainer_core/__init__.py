@@ -1,6 +1,7 @@
 """See why a graph neural network predicted what it did."""
 
-from explainer_core.api import LearningStep, explain, explain_many, explain_steps
+from explainer_core.adapters import Adapted, adapt
+from explainer_core.api import LearningStep, explain, explain_many, explain_starts, explain_steps
 from explainer_core.config import ExplainConfig
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.datasets.molecules import molecule_from_smiles
@@ -26,6 +27,7 @@ __all__ = [
     "DATASETS",
     "DEFAULT_METHOD",
     "METHODS",
+    "Adapted",
     "Card",
     "DataUnavailable",
     "DatasetInfo",
@@ -48,8 +50,10 @@ __all__ = [
     "Verdict",
     "WholeGraph",
     "__version__",
+    "adapt",
     "explain",
     "explain_many",
+    "explain_starts",
     "explain_steps",
     "list_cards",
     "load_dataset",

@@ -1,32 +1,35 @@
 """The request: explain one prediction, many in one batch, or one while it is optimised."""
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from tqdm import tqdm
 
+from explainer_core.adapters import as_model, check_kind
 from explainer_core.checks import at_least, shown
 from explainer_core.computation.batches import check_targets, computation_of, computations
 from explainer_core.config import ExplainConfig, checked_config
 from explainer_core.device import one_thread
 from explainer_core.explanation.explain_batch import ExplainBatch
-from explainer_core.explanation.extraction import Subgraph
-from explainer_core.explanation.metrics import agreement
 from explainer_core.explanation.result import Explanation
-from explainer_core.explanation.trust import STARTS, Agreement
+from explainer_core.explanation.starts import Starts, can_share
+from explainer_core.explanation.trust import STARTS, Agreement, agreement_of
+from explainer_core.explanation.verifying import finished
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods import DEFAULT_METHOD, METHODS, method_named
 from explainer_core.methods.method import Method
-from explainer_core.methods.objective import Step
 from explainer_core.models.frozen import frozen_eval_copy
 from explainer_core.models.protocol import Model, check_features, check_model, offers
 from explainer_core.targets import TASKS, Target
 
+Seen = TypeVar("Seen")
+Result = TypeVar("Result")
 Progress = Callable[[int, int], None]  # targets done, targets in all; may raise to stop
 BATCH_EDGES = (
     50_000  # edges, over all seeds, that are optimised together; 3,000 and 20,000 took 2.7 and 1.4 times as long
@@ -35,7 +38,7 @@ SNAPSHOTS = 30  # how many states of the mask a single explanation keeps to repl
 
 
 def explain(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     target: Target,
     config: ExplainConfig | None = None,
@@ -57,7 +60,7 @@ def explain(
 
 
 def explain_many(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     targets: Iterable[Target],
     config: ExplainConfig | None = None,
@@ -77,6 +80,7 @@ def explain_many(
             return explain_many(model, data, targets, config, method, target_class=target_class, progress=advance)
     config = checked_config(config)
     described = method_named(method)
+    model = _model_for(model, data, targets)
     _check_request(model, data, targets, described)
     model, seeds = frozen_eval_copy(model), config.seeds if described.stochastic else 1
     found: list[Explanation] = []
@@ -101,9 +105,13 @@ class LearningStep:
     """One step of a mask being optimised. What costs time is worked out when asked for."""
 
     number: int
-    explanation: Callable[[], Explanation]  # as it stands
+    explaining: Callable[[], Generator[None, None, Explanation]]  # as it stands; yields after every round of the search
     _terms: dict[str, Tensor]
     _edge_weight: Callable[[], np.ndarray]
+
+    def explanation(self) -> Explanation:
+        """As it stands."""
+        return finished(self.explaining())
 
     @property
     def terms(self) -> dict[str, float]:
@@ -121,7 +129,7 @@ def _advance(bar: tqdm, done: int, total: int) -> None:
 
 
 def explain_steps(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     target: Target,
     config: ExplainConfig | None = None,
@@ -140,6 +148,7 @@ def explain_steps(
     if described.steps is None:
         stepwise = ", ".join(name for name, each in METHODS.items() if each.learns_in_steps)
         raise ValueError(f"a method that learns in steps is one of {stepwise} (got {method!r}); use explain")
+    model = _model_for(model, data, [target])
     _check_request(model, data, [target], described)
     model, seeds = frozen_eval_copy(model), config.seeds if described.stochastic else 1
     with one_thread():
@@ -153,23 +162,24 @@ def explain_steps(
         if step.number == 1 or step.number % distance == 0 or step.last:
             snapshots.append((step.number, step.weights.edge))
 
-        @one_thread()
-        def explanation(weights=step.weights, until=step.number) -> Explanation:
-            return batch.finished(weights, seeds, _curves(history[:until]), batch.frames(snapshots, until, seeds))[0]
+        def explaining(weights=step.weights, until=step.number) -> Generator[None, None, Explanation]:
+            curves, frames = _curves(history[:until]), batch.frames(snapshots, until, seeds)
+            return (yield from _on_one_thread(batch.finishing(weights, seeds, curves, frames)))[0]
 
         def edge_weight(weights=step.weights) -> np.ndarray:
             return batch.in_order(weights.edge, seeds)
 
-        yield LearningStep(step.number, explanation, step.terms[-1], edge_weight)
+        yield LearningStep(step.number, explaining, step.terms[-1], edge_weight)
 
 
-def _on_one_thread(steps: Iterator[Step]) -> Iterator[Step]:
+def _on_one_thread(steps: Generator[Seen, None, Result]) -> Generator[Seen, None, Result]:
     """Between two steps the caller has as many threads as before."""
     while True:
         with one_thread():
-            step = next(steps, None)
-        if step is None:
-            return
+            try:
+                step = next(steps)
+            except StopIteration as end:
+                return end.value
         yield step
 
 
@@ -183,8 +193,14 @@ def _curves(history: list[dict[str, Tensor]]) -> dict[str, list[float]]:
     return {name: torch.stack([terms[name] for terms in history]).mean(1).tolist() for name in names}
 
 
-def _check_request(model: Model, data: Graph | GraphSet, targets: Sequence[Target], method: Method) -> None:
+def _model_for(model: Model | nn.Module, data: Graph | GraphSet, targets: Sequence[Target]) -> Model:
+    """A network that is no Model yet is adapted to the data; what is wrong with the targets comes first."""
+    check_kind(data)
     check_targets(data, targets)
+    return as_model(model, data, TASKS[type(targets[0])] if targets else None)
+
+
+def _check_request(model: Model, data: Graph | GraphSet, targets: Sequence[Target], method: Method) -> None:
     check_model(model)
     for target in targets[:1]:  # they are all of one kind
         if TASKS[type(target)] != model.task:
@@ -197,23 +213,46 @@ def _check_request(model: Model, data: Graph | GraphSet, targets: Sequence[Targe
         raise ValueError(f"{method.name} needs a gat model (got {kind!r}); load the data set's gat")
 
 
+def explain_starts(
+    model: Model | nn.Module,
+    data: Graph | GraphSet,
+    explanation: Explanation,
+    *,
+    starts: int = STARTS,
+) -> Generator[float, None, list[Explanation]]:
+    """Explains the same target from the other starts, all at once: yields the share that is done, and returns the explanations.
+
+    Each is what `explain` finds from its seed, without features and history; start s has the seed s runs of
+    `config.seeds` further on. The explanation itself is the first start. Leaving the loop leaves nothing behind.
+    """
+    at_least("starts", starts, 2)
+    model = as_model(model, data, TASKS[type(explanation.target)])
+    config, target, method = explanation.config, explanation.target, method_named(explanation.method)
+    asked = "distribution" if explanation.explained_class is None else explanation.explained_class
+    first_seeds = [(config.seed + start * config.seeds) % 2**31 for start in range(1, starts)]
+    config = replace(config, features="none")
+    _check_request(model, data, [target], method)
+    if not can_share(method, explanation):
+        found: list[Explanation] = []
+        for seed in first_seeds:
+            found += explain_many(model, data, [target], replace(config, seed=seed), method.name, target_class=asked)
+            yield len(found) / len(first_seeds)
+        return found
+    model, seeds = frozen_eval_copy(model), config.seeds if method.stochastic else 1
+    with one_thread():
+        computation = computation_of(data, [target], model.hops, max_edges=config.max_edges, seed=config.seed)
+        batch = ExplainBatch.make(model, data, [target], computation, config, method, asked)
+    together = max(1, BATCH_EDGES // max(1, computation.num_edges * seeds))
+    return (yield from _on_one_thread(Starts(batch, first_seeds, seeds, together).explaining()))
+
+
 def agreement_over_starts(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     explanation: Explanation,
     *,
     starts: int = STARTS,
 ) -> Agreement:
-    """Explains the same target from other starts, in one batch, and compares the G_S that each would show."""
-    at_least("starts", starts, 2)
-    config = explanation.config
-    asked = "distribution" if explanation.explained_class is None else explanation.explained_class
-    found: list[Subgraph] = []
-    for start in range(starts):
-        settings = replace(config, seed=(config.seed + start * config.seeds) % 2**31, features="none")
-        found += [
-            e.subgraph()
-            for e in explain_many(model, data, [explanation.target], settings, explanation.method, target_class=asked)
-        ]
-    counts = Counter(edge for subgraph in found for edge in subgraph.edges)
-    return Agreement(agreement(found), starts, {edge: count / starts for edge, count in sorted(counts.items())})
+    """Explains the same target from other starts, and compares the G_S that each would show."""
+    others = finished(explain_starts(model, data, explanation, starts=starts))
+    return agreement_of([explanation.subgraph(), *(other.subgraph() for other in others)])

@@ -36,6 +36,8 @@ class LazyModule:
 
 
 if TYPE_CHECKING:
+    import torch_geometric.data as pyg_data
+    import torch_geometric.explain as pyg_explain
     from pyvis import network as pyvis_network
     from rdkit import Chem, rdBase
     from rdkit.Chem import rdDepictor
@@ -49,5 +51,9 @@ else:
             "rdkit.Chem.rdDepictor",
             "rdkit.Chem.MolStandardize.rdMolStandardize",
         )
+    )
+    pyg_data, pyg_explain = (
+        LazyModule(module, "pyg", "PyTorch Geometric's form of a graph")
+        for module in ("torch_geometric.data", "torch_geometric.explain")
     )
     pyvis_network = LazyModule("pyvis.network", "notebook", "an interactive network")

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from explainer_core.adapters import as_model, check_kind
 from explainer_core.checks import shown
 from explainer_core.computation.batches import computations
 from explainer_core.computation.forward import run, whole_graph_batch
 from explainer_core.config import ExplainConfig
-from explainer_core.graph import Graph, GraphSet
+from explainer_core.graph import NO_LABEL, Graph, GraphSet, move_rows
 from explainer_core.models.frozen import frozen_eval_copy
 from explainer_core.models.protocol import (
     Model,
@@ -45,8 +46,8 @@ class Predictions:
 
     @property
     def right(self) -> np.ndarray | None:
-        """(T,) bool"""
-        return None if self.truth is None else self.predicted == self.truth
+        """False where the truth is known and another: (T,) bool."""
+        return None if self.truth is None else (self.predicted == self.truth) | (self.truth == NO_LABEL)
 
     @property
     def confidence(self) -> np.ndarray:
@@ -64,8 +65,10 @@ class LinkScore:
     probability: float
 
 
-def predictions(model: Model, data: Graph | GraphSet) -> Predictions:
+def predictions(model: Model | nn.Module, data: Graph | GraphSet) -> Predictions:
     """Nodes of a graph for a node or link model, graphs of a set for a graph model."""
+    check_kind(data)
+    model = as_model(model, data)
     check_model(model)
     task = model.task
     if isinstance(data, GraphSet) and task != "graph":
@@ -115,6 +118,8 @@ def _graph_batches(graphs: GraphSet, device: torch.device) -> Iterator[Predictio
             num_predictions=batch.num_graphs,
             graph_of=batch.graph_of.to(device),
             edge_types=None if batch.edge_types is None else batch.edge_types.to(device),
+            node_data=move_rows(batch.node_data, device),
+            edge_data=move_rows(batch.edge_data, device),
         )
 
 
@@ -128,13 +133,15 @@ def _batches(graphs: GraphSet) -> Iterator[Tensor]:
 # Links
 
 
-def link_pairs(model: Model, graph: Graph, *, limit: int = 2000, seed: int = 0) -> list[LinkScore]:
+def link_pairs(model: Model | nn.Module, graph: Graph, *, limit: int = 2000, seed: int = 0) -> list[LinkScore]:
     """How probable the model finds the links of a graph, and pairs that are none, in the order of their numbers.
 
     Where there are more pairs than `limit`, existing links fill up to half of it and missing ones the rest: in a small
     graph the most probable ones and a random choice of the others, in a large one a random choice. Each probability is
     what `explain` finds for Link(source, head).
     """
+    check_kind(graph)
+    model = as_model(model, graph, "link")
     check_model(model)
     if model.task != "link" or not isinstance(graph, Graph):
         raise ValueError(

@@ -14,7 +14,7 @@ CORE = (
     {"graph"},
     {"datasets", "models"},
     {"layout", "computation"},
-    {"zoo", "methods"},
+    {"zoo", "methods", "adapters"},
     {"explanation"},
     {"api", "predictions"},
     {"prototypes"},

@@ -12,7 +12,7 @@ from dashboard.schema import Trust
 from dashboard.view import explanation_text, model_text
 from dashboard.view.picture import Panel
 from dashboard.view.plain_text import sentence
-from dashboard.widgets import controls, verdict
+from dashboard.widgets import controls, verdict, welcome
 from dashboard.widgets.answers import draw_why_again, main_panel, panels_beside, show_others, show_why
 from dashboard.widgets.export import Shown, export_button, share_button
 from dashboard.widgets.live_run import explain_in_sight
@@ -27,13 +27,15 @@ FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)  # what bad data,
 def show() -> None:
     state.enter(PAGE)
     complaints: list[str] = []
+    welcome.show_welcome()
+    bar = controls.bar()
     middle = st.container()
-    with st.sidebar:
+    with bar:
         info = controls.choose_dataset(services.datasets(), complaints.append)
         card = card_or_reason(info, middle, complaints.append)
     if card is not None:
         try:
-            explain(info, card, complaints)
+            explain(bar, info, card, complaints)
         except services.RunRefused as refused:
             st.error(sentence(refused))
         except FAILURES as error:
@@ -41,39 +43,48 @@ def show() -> None:
             st.error(sentence(error))
 
 
-def explain(info: services.DatasetInfo, card: services.Card, complaints: list[str]) -> None:
+def explain(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card, complaints: list[str]) -> None:
     """The page from top to bottom, once data and model are there."""
-    with st.sidebar:
+    with bar:
         kind, target = controls.choose_target(card, complaints.append)
     if isinstance(target, str) and (problem := services.problem_with(target)):
         st.error(sentence(problem))
         kind, target = state.usual_target(card)  # something to look at, and the way back to it
-    choice, size_slot = choose(services.Request(card.dataset, card.model, kind, target), card, complaints)
+    with bar:
+        request = services.Request(card.dataset, card.model, kind, target)
+        choice, drawer = choose(request, card, complaints)
+        actions = st.container(
+            horizontal=True, horizontal_alignment="right", gap="xsmall", key="actions", width="content"
+        )
+    with drawer:
+        controls.choose_features_kept(choice.request, choice.request.config)
     controls.show_complaints(complaints)
     question = services.ask(choice.request, choice.colour, everything=choice.everything)
     title = f"{info.title} · {model_text.model_title(card)} · {question.facts.name}"
-    heading, buttons = st.columns([5, 2], gap="small")
-    with heading:
-        verdict.show_prediction(title, question.facts)
+    verdict.show_prediction(title, question.facts)
     known = services.known_answer(question)
     line = show_headline(known)
-    left, right = st.columns(2, gap="medium")
-    with left:
+    left, right = st.columns([3, 2], gap="medium")
+    with right:
         show_surroundings(card, choice, question)
         below = st.empty()
-    the_rest = cache(partial(show_the_rest, choice.request))  # once, after the picture or when the picture takes long
-    with right:
+    the_rest = cache(partial(show_the_rest, drawer, choice.request))  # once, after the picture or when it takes long
+    with left:
         beside_switch = show_switch()
-        answer = explain_in_sight(question, known, the_rest, beside_switch)
+        try:
+            answer = explain_in_sight(question, known, the_rest, beside_switch)
+        except services.RunRefused:
+            line.empty()
+            raise
         if answer is None:
-            show_size(size_slot, question, None)
+            show_size(question, None)
             line.empty()
             return
         line.markdown(verdict.in_markdown(verdict.headline(answer)))
         show_why(card, answer)
         set_replay(answer, beside_switch)
+        show_size(question, answer.explanation.size)
     # the picture stands before all that follows is worked out
-    show_size(size_slot, question, answer.explanation.size)
     the_rest()
     comparison = services.compare(answer, choice.methods)
     trust, others = comparison.trust, comparison.others
@@ -83,7 +94,7 @@ def explain(info: services.DatasetInfo, card: services.Card, complaints: list[st
     verdict.show_class_beside(answer)
     explanations = [(each.method, each.explanation) for each in (answer.own, *others)]
     show_features_and_trust(answer, trust, explanations)
-    with buttons, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+    with actions:
         share_button(choice)
         export_button(choice, answer, partial(shown_now, title, answer, trust, panels, explanations))
     try_other_starts(answer, trust, below)
@@ -92,14 +103,12 @@ def explain(info: services.DatasetInfo, card: services.Card, complaints: list[st
 def choose(
     request: services.Request, card: services.Card, complaints: list[str]
 ) -> tuple[state.Choice, DeltaGenerator]:
-    """What the rest of the sidebar and the query parameters say of it, and the slot for K_M, whose slider stands at a size
-    that is only known with the explanation."""
-    with st.sidebar:
-        class_names = services.LINK_CLASSES if card.task == "link" else services.class_names(card.dataset)
-        target_class = controls.choose_class(class_names, complaints.append)
-        config = state.config_from_query(request.dataset, complaints.append)
-        size_slot = st.container()
-        controls.choose_features_kept(request, config)
+    """What the rest of the bar and the query parameters say of it, and the drawer for all other settings."""
+    class_names = services.LINK_CLASSES if card.task == "link" else services.class_names(card.dataset)
+    target_class = controls.choose_class(class_names, complaints.append)
+    config = state.config_from_query(request.dataset, complaints.append)
+    drawer = st.popover("Settings", icon=":material/tune:", key="settings")
+    welcome.welcome_button()
     method = state.method_from_query(complaints.append)
     request = replace(request, target_class=target_class, config=config, method=method)
     choice = state.Choice(
@@ -110,13 +119,12 @@ def choose(
         layout=state.one_of(state.LAYOUT, state.LAYOUTS, state.LAYOUTS[0], complaints.append),
         everything=state.query_param(state.EVERYTHING) == "True",
     )
-    return choice, size_slot
+    return choice, drawer
 
 
-def show_size(slot: DeltaGenerator, question: services.Question, found: int | None) -> None:
+def show_size(question: services.Question, found: int | None) -> None:
     config = question.request.config
-    with slot:
-        controls.choose_size(config.k_m, question.size[config.k_m_unit], found)
+    controls.choose_size(config.k_m, question.size[config.k_m_unit], found)
 
 
 def show_headline(known: services.Answer | None) -> DeltaGenerator:
@@ -132,8 +140,8 @@ def show_remarks(slot: DeltaGenerator, answer: services.Answer, trust: Trust) ->
         verdict.show_remarks(verdict.remarks(answer, trust))
 
 
-def show_the_rest(request: services.Request) -> None:
-    with st.sidebar:
+def show_the_rest(drawer: DeltaGenerator, request: services.Request) -> None:
+    with drawer:
         controls.choose_the_rest(request.dataset, request.config)
 
 
@@ -205,7 +213,7 @@ def try_other_starts(answer: services.Answer, trust: Trust, remarks: DeltaGenera
 
     def show_progress(progress: object) -> None:
         if isinstance(progress, services.Started):
-            quiet.caption(f"Trying other starts: {progress.done} of {progress.total} …")
+            quiet.caption(f"Trying {services.STARTS - 1} other starts: {progress.share:.0%} …")
 
     services.try_starts(answer, show_progress)
     quiet.empty()

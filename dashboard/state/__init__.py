@@ -33,12 +33,14 @@ from dashboard.state.session import (
     gallery_page,
     go_on,
     is_stopped,
+    is_welcomed,
     pulse,
     recall,
     see_class,
     stop,
     turn_page,
     visitor,
+    welcome_again,
 )
 from dashboard.state.settings import (
     as_in_the_paper,
@@ -53,6 +55,7 @@ from dashboard.state.settings import (
 )
 from dashboard.state.target import (
     choose_random,
+    choose_target,
     class_clicked,
     class_from_query,
     clicked,
@@ -98,6 +101,7 @@ __all__ = [
     "as_in_the_paper",
     "auto_changed",
     "choose_random",
+    "choose_target",
     "class_clicked",
     "class_from_query",
     "classes_seen",
@@ -113,6 +117,7 @@ __all__ = [
     "go_on",
     "instances_from_query",
     "is_stopped",
+    "is_welcomed",
     "label_from_query",
     "link",
     "method_from_query",
@@ -138,4 +143,5 @@ __all__ = [
     "typed",
     "usual_target",
     "visitor",
+    "welcome_again",
 ]

@@ -10,6 +10,7 @@ _PAGE = "page of the gallery"
 _KEPT = "kept"
 _VISITOR = "visitor"
 _SEEN = "classes seen"
+_WELCOME = "first sentence"
 MOST_SEEN = 32  # prototypes that are remembered for one visitor
 
 
@@ -21,6 +22,17 @@ def visitor() -> str:
 def pulse() -> None:
     """Whoever works for a visitor calls this now and then: where they have touched something or left, it ends the script."""
     st.session_state.get(_VISITOR)  # Streamlit ends a script where it looks at its session or says a word
+
+
+def is_welcomed() -> bool:
+    """Whether the first sentence is shown: at first, and after it was asked for, until the visitor touches anything."""
+    wanted = st.session_state.get(_WELCOME, True)
+    st.session_state[_WELCOME] = False
+    return wanted
+
+
+def welcome_again() -> None:
+    st.session_state[_WELCOME] = True
 
 
 def see_class(request: Hashable) -> None:

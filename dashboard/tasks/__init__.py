@@ -4,7 +4,6 @@ Each is `task(*args, emit)`: `emit` tells whoever waits how far it is.
 """
 
 from dashboard.tasks.explaining import (
-    STARTS,
     Beside,
     Compared,
     Found,
@@ -18,6 +17,7 @@ from dashboard.tasks.explaining import (
 )
 from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype, usual_request
 from dashboard.tasks.warming import warm_up
+from explainer_core.explanation.trust import STARTS
 
 __all__ = [
     "STARTS",

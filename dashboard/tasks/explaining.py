@@ -2,7 +2,6 @@
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,11 +11,10 @@ import explainer_core as xc
 from dashboard.schema import MASK_METHOD, Request, Scores, judged
 from dashboard.tasks.subjects import computation_graph, graph_of, network, subject
 from explainer_core import Explanation
-from explainer_core.explanation.metrics import Faithfulness, agreement, edge_auc, faithfulness
-from explainer_core.explanation.trust import STARTS, Agreement, Trust, trust, with_size
+from explainer_core.explanation.metrics import Faithfulness, edge_auc, faithfulness
+from explainer_core.explanation.trust import Agreement, Trust, agreement_of, trust, with_size
 
 WATCHED = 30  # how often a run reports while it learns
-WATCHED_START = 5  # and one of the other starts
 Emit = Callable[[object], None]
 
 
@@ -40,10 +38,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Started:
-    """So many of the other starts are done."""
+    """So much of the work on the other starts is done."""
 
-    done: int
-    total: int
+    share: float  # 0 to 1
 
 
 @dataclass(frozen=True)
@@ -184,22 +181,19 @@ def try_starts(
     request: Request, own: Explanation, known: tuple[Explanation, ...] | None, emit: Emit
 ) -> tuple[tuple[Explanation, ...], Agreement]:
     """The same target explained from other starts, and how much the G_S that each would show overlap with what is shown."""
-    others = known if known is not None else tuple(_started(request, start, emit) for start in range(1, STARTS))
+    others = _started(request, own, emit) if known is None else known
     config = request.config
     shown = [own.subgraph()]
     for other in others:
         same = (other.config.k_m, other.config.k_m_unit) == (config.k_m, config.k_m_unit)
         shown.append((replace(other) if same else _cut(request, other)).subgraph())
-    counts = Counter(edge for subgraph in shown for edge in subgraph.edges)
-    kept_by = {edge: count / len(shown) for edge, count in sorted(counts.items())}
-    return others, Agreement(agreement(shown), len(shown), kept_by)
+    return others, agreement_of(shown)
 
 
-def _started(request: Request, start: int, emit: Emit) -> Explanation:
-    """Explained from another start; G_S does not depend on the features."""
-    (data, target), model = subject(request), network(request.dataset, request.model)
-    config = request.config
-    config = replace(config, seed=config.seed + start * config.seeds, features="none")
-    emit(Started(start, STARTS))
-    found = xc.explain(model, data, target, config, request.method, target_class=request.target_class)
-    return replace(found, snapshots=(), history={})
+def _started(request: Request, own: Explanation, emit: Emit) -> tuple[Explanation, ...]:
+    starts = xc.explain_starts(network(request.dataset, request.model), subject(request)[0], own)
+    while True:
+        try:
+            emit(Started(next(starts)))
+        except StopIteration as end:
+            return tuple(end.value)

@@ -1,10 +1,11 @@
-"""The sidebar of the Explain page: what is explained, and the settings of the explainer."""
+"""The bar above a page: what is explained; and the drawer with the settings of the explainer."""
 
 import random
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
 from dashboard.view import model_text
@@ -17,13 +18,24 @@ RUN = ("steps", "learning_rate", "seeds", "seed", "features", "feature_fill", "d
 FINE = ("k_m_unit", "connected", "refine", "feature_mask", "readout", "size_start", "temperature", "start", "max_edges")
 BOXES = ("learning_rate", "seed", "max_edges")  # ranges too wide for a slider
 RANDOM_TITLES = {"all": "Any", "wrong": "A wrong one", "motif": "In a motif"}
+PREVIOUS, NEXT = "P", "N"  # keys that do what the arrows beside the target do
 MOST_TYPED = 20_000  # letters; a longer text the browser would refuse without a word, a shorter one gets a sentence
+AMONG_WORDS = {
+    "all": "One of {} others, at random.",
+    "wrong": "One of {} that the network gets wrong, those it was trained on among them.",
+    "motif": "One of {} others in a planted motif.",
+}
 ASKED = {
     "predicted": "why the predicted class",
     "true": "what speaks for the true class",
     "distribution": "why the whole prediction",
 }
 Complain = Callable[[str], None]
+
+
+def bar() -> DeltaGenerator:
+    """The row above every page: data, network, target and question from left to right; it wraps where there is no room."""
+    return st.container(horizontal=True, key="bar", vertical_alignment="center", gap="xsmall")
 
 
 def choose_dataset(infos: dict[str, services.DatasetInfo], complain: Complain) -> services.DatasetInfo:
@@ -36,6 +48,8 @@ def choose_dataset(infos: dict[str, services.DatasetInfo], complain: Complain) -
         format_func=lambda name: infos[name].title,
         key=state.DATASET,
         on_change=state.dataset_to_query,
+        label_visibility="collapsed",
+        width=155,
     )
     return infos[name]
 
@@ -48,7 +62,8 @@ def choose_model(cards: list[services.Card], complain: Complain) -> services.Car
         format_func=lambda model: model_text.model_title(next(each for each in cards if each.model == model)),
         key=state.MODEL,
         on_change=state.model_to_query,
-        help=f"{model_text.architecture(card)} Test accuracy {model_text.percent(card.test_accuracy)}.",
+        label_visibility="collapsed",
+        width=125,
     )
     return card
 
@@ -60,11 +75,26 @@ def choose_target(card: services.Card, complain: Complain) -> tuple[str, int | t
     if isinstance(target, tuple):
         _choose_ends(card.dataset, target)
         return kind, target
-    _choose_number(card, count, target if isinstance(target, int) else None)
-    _choose_at_random(card)
+    number = target if isinstance(target, int) else None
+    _step(card, "‹", PREVIOUS, "previous", None if number is None or number == 0 else number - 1)
+    _choose_number(card, count, number)
+    _step(card, "›", NEXT, "next", None if number is None or number == count - 1 else number + 1)
+    _choose_at_random(card, number)
     if card.dataset in services.SMILES_DATASETS:
         _type_molecule(target if isinstance(target, str) else "")
     return kind, target
+
+
+def _step(card: services.Card, sign: str, shortcut: str, which: str, target: int | None) -> None:
+    st.button(
+        sign,
+        key=f"{which}_target",
+        on_click=state.choose_target,
+        args=(card, target),
+        disabled=target is None,
+        shortcut=shortcut,
+        help=f"The {which} {card.task}",
+    )
 
 
 def _choose_number(card: services.Card, count: int, target: int | None) -> None:
@@ -78,23 +108,26 @@ def _choose_number(card: services.Card, count: int, target: int | None) -> None:
         on_change=state.number_typed,
         args=(card, name),
         placeholder="a typed molecule",
+        label_visibility="collapsed",
+        width=110,
     )
 
 
-def _choose_at_random(card: services.Card) -> None:
+def _choose_at_random(card: services.Card, shown: int | None) -> None:
+    """Another one than is shown, drawn by chance."""
     offered = [among for among in services.AMONG if among != "motif" or services.has_motifs(card.dataset)]
-    with st.container(horizontal=True, gap="small"):
+    with st.popover("Pick one", icon=":material/casino:", key="pick"):
         for among in offered:
-            found = services.candidates(card.dataset, card.model, among).tolist()
+            found = [each for each in services.candidates(card.dataset, card.model, among).tolist() if each != shown]
             st.button(
                 RANDOM_TITLES[among],
                 key=f"random_{among}",
                 on_click=state.choose_random,
                 args=(card, found, random.choice),
                 disabled=not found,
-                help=f"One of {len(found):,} at random",
-                icon=":material/casino:" if among == "all" else None,
+                width="stretch",
             )
+            st.caption(AMONG_WORDS[among].format(f"{len(found):,}") if found else "There is no other one here.")
 
 
 def _choose_ends(dataset: str, ends: tuple[int, int]) -> None:
@@ -108,6 +141,8 @@ def _choose_ends(dataset: str, ends: tuple[int, int]) -> None:
             key=name,
             on_change=state.end_chosen,
             args=(ends,),
+            label_visibility="collapsed",
+            width=170,
         )
 
 
@@ -116,10 +151,12 @@ def _type_molecule(text: str) -> None:
     st.text_input(
         "Or type a molecule (SMILES)",
         key=state.SMILES,
-        placeholder="O=[N+]([O-])c1ccccc1",
+        placeholder="or a molecule as SMILES",
         on_change=state.typed,
         max_chars=MOST_TYPED,
-        help="A molecule written as text; databases such as PubChem give it for every compound.",
+        label_visibility="collapsed",
+        icon=":material/science:",
+        width=260,
     )
 
 
@@ -135,7 +172,8 @@ def choose_class(class_names: tuple[str, ...], complain: Complain) -> int | str:
         key=state.CLASS,
         on_change=state.on_change,
         args=(state.CLASS,),
-        help="Why this class, why not another, or what shapes the prediction as a whole.",
+        label_visibility="collapsed",
+        width=225,
     )
     return chosen
 
@@ -166,6 +204,8 @@ def choose_size(k_m: int | str, largest: int | None, found: int | None) -> None:
 def choose_the_rest(dataset: str, config: services.ExplainConfig) -> None:
     """The other knobs. Drawn late: there are many, they are folded away, and their values are in the query parameters anyway."""
     default = state.default_config(dataset)
+    changed = sum(getattr(config, name) != getattr(default, name) for name in SETTINGS)
+    st.caption(f"{changed} changed" if changed else "All as usual")
     st.button(
         "As in the paper",
         on_click=state.as_in_the_paper,
@@ -178,7 +218,7 @@ def choose_the_rest(dataset: str, config: services.ExplainConfig) -> None:
         with st.expander(title):
             for name in names:
                 knob(name, config, default)
-    if any(getattr(config, name) != getattr(default, name) for name in SETTINGS):
+    if changed:
         st.button("Reset all settings", on_click=state.reset, args=(*SETTINGS, state.SHOWN), width="stretch")
 
 

@@ -25,7 +25,7 @@ class Shown:
 
 
 def share_button(choice: state.Choice) -> None:
-    with st.popover("Share", icon=":material/link:"):
+    with st.popover("Share"):
         st.caption("This link opens the same picture.")
         st.code(state.link(choice), language=None, wrap_lines=True)
 
@@ -33,7 +33,7 @@ def share_button(choice: state.Choice) -> None:
 def export_button(choice: state.Choice, answer: services.Answer, shown: Callable[[], Shown]) -> None:
     """Files are written when they are asked for, with all that is known by then."""
     request, name = choice.request, file_name(choice.request)
-    with st.popover("Export", icon=":material/download:"):
+    with st.popover("Export"):
         files = (
             ("SVG picture", "svg", "image/svg+xml", lambda: svg.svg(shown().picture, shown().panels[0])),
             ("HTML page, opens offline", "html", "text/html", lambda: page(choice, shown())),

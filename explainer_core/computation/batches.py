@@ -167,4 +167,6 @@ def _whole_graphs(data: Graph | GraphSet, targets: Sequence[WholeGraph]) -> Comp
         prefixes=None,
         hop=torch.zeros_like(nodes),
         sampled=torch.zeros(len(targets), dtype=torch.bool),
+        node_data=batch.node_data,
+        edge_data=batch.edge_data,
     )

@@ -1,9 +1,11 @@
 """The part of a graph that can influence a prediction, for one target or many at once, as tensors in hop order."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
+
+from explainer_core.graph import Columns, move_rows, repeat_rows, take_rows
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Computation:
     prefixes: tuple[tuple[int, int], ...] | None  # None for whole graphs: every node is needed to the end
     hop: Tensor  # (n,): steps from the target; all zero for whole graphs
     sampled: Tensor  # (num_instances,) bool: the neighbourhood was too large and was sampled
+    node_data: Columns = field(default_factory=dict)  # (n, ...) each: what a network may read beside x
+    edge_data: Columns = field(default_factory=dict)  # (e, ...) each
 
     @property
     def num_nodes(self) -> int:
@@ -59,11 +63,14 @@ class Computation:
             prefixes=None if self.prefixes is None else tuple((n * times, e * times) for n, e in self.prefixes),
             hop=self.hop.repeat_interleave(times),
             sampled=self.sampled.repeat_interleave(times),
+            node_data=repeat_rows(self.node_data, times),
+            edge_data=repeat_rows(self.edge_data, times),
         )
 
     def to(self, device: torch.device) -> "Computation":
         moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)}
-        return replace(self, **moved)
+        columns = {"node_data": move_rows(self.node_data, device), "edge_data": move_rows(self.edge_data, device)}
+        return replace(self, **moved, **columns)
 
 
 def undirected_edges(computation: Computation) -> tuple[Tensor, int]:
@@ -106,4 +113,5 @@ def _repeated_links(computation: Computation, times: int) -> Computation:
         degree=spread.degree[old_position],
         hop=spread.hop[old_position],
         sampled=spread.sampled[paired(torch.arange(ends, device=spread.x.device)).argsort()],
+        node_data=take_rows(spread.node_data, old_position),
     )

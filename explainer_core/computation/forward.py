@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from explainer_core.computation.computation_graph import Computation
-from explainer_core.graph import Graph
+from explainer_core.graph import Graph, move_rows
 from explainer_core.models.protocol import Model, PredictionBatch, ask
 
 
@@ -12,11 +12,13 @@ def prediction_batch(computation: Computation, task: str) -> PredictionBatch:
     """The computation graphs as a batch: the first nodes are the targets, two of them for each link."""
     c = computation
     shared = {"task": task, "x": c.x, "edge_index": c.edge_index, "edge_types": c.edge_types}
+    shared |= {"node_data": c.node_data, "edge_data": c.edge_data, "graph_of": c.node_instance}
     if task == "graph":
-        return PredictionBatch(**shared, num_predictions=c.num_instances, graph_of=c.node_instance)
+        return PredictionBatch(**shared, num_predictions=c.num_instances)
     targets = torch.arange(c.num_instances, device=c.x.device)
     if task == "link":
         targets = targets.view(-1, 2)
+        shared["graph_of"] = c.node_instance // 2
     return PredictionBatch(
         **shared, num_predictions=len(targets), targets=targets, degree=c.degree, prefixes=c.prefixes
     )
@@ -33,6 +35,8 @@ def whole_graph_batch(graph: Graph, device: torch.device, pairs: Tensor | None =
         num_predictions=len(targets),
         targets=targets,
         edge_types=types,
+        node_data=move_rows(graph.node_data, device),
+        edge_data=move_rows(graph.edge_data, device),
     )
 
 

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from explainer_core.computation.computation_graph import Computation
 from explainer_core.computation.in_edges import InEdges
-from explainer_core.graph import Graph, ranges
+from explainer_core.graph import Graph, ranges, take_rows
 from explainer_core.hashing import hashed
 
 
@@ -116,6 +116,8 @@ def neighborhoods(
         else tuple((sizes[hops - layer][0], sizes[hops - layer + 1][1]) for layer in range(1, hops + 1)),
         hop=torch.repeat_interleave(torch.arange(len(hop_sizes)), hop_sizes),
         sampled=growth.sampled,
+        node_data=take_rows(graph.node_data, nodes),
+        edge_data=take_rows(graph.edge_data, edges),
     )
 
 

@@ -17,7 +17,7 @@ from explainer_core.computation.forward import prediction_batch
 from explainer_core.computation.in_edges import InEdges
 from explainer_core.explanation.parts import Changed, Parts, Piece
 from explainer_core.explanation.result import Explanation
-from explainer_core.graph import Graph, GraphSet
+from explainer_core.graph import Graph, GraphSet, take_rows
 from explainer_core.models.protocol import Delta, Model, PredictionBatch, device_of, offered, offers
 from explainer_core.targets import TASKS, number_in_set
 
@@ -75,10 +75,23 @@ class Subject:
     def edge_types(self) -> np.ndarray | None:
         if self.data.edge_types is None:
             return None
+        return self.data.edge_types.numpy()[self._edge_rows]
+
+    @cached_property
+    def _edge_rows(self) -> np.ndarray:
+        """Where the edges stand in the data: (e,)."""
         start = (
             int(self.data.edge_start[number_in_set(self.explanation.target)]) if isinstance(self.data, GraphSet) else 0
         )
-        return self.data.edge_types.numpy()[self.explanation.edge_ids[self._first] + start]
+        return self.explanation.edge_ids[self._first] + start
+
+    @cached_property
+    def _node_rows(self) -> np.ndarray:
+        """Where the nodes stand in the data: (n,)."""
+        start = (
+            int(self.data.node_start[number_in_set(self.explanation.target)]) if isinstance(self.data, GraphSet) else 0
+        )
+        return self.names + start
 
     @cached_property
     def degree(self) -> np.ndarray | None:
@@ -94,10 +107,7 @@ class Subject:
 
     @cached_property
     def x(self) -> Tensor:
-        start = (
-            int(self.data.node_start[number_in_set(self.explanation.target)]) if isinstance(self.data, GraphSet) else 0
-        )
-        return self.data.x[torch.from_numpy(self.names + start)]  # (n, F)
+        return self.data.x[torch.from_numpy(self._node_rows)]  # (n, F)
 
     def _own_graphs(self, rows: np.ndarray, always: np.ndarray) -> Iterator[Piece]:
         """Each row as a graph of its edges and their ends, and of the nodes that are always there."""
@@ -127,6 +137,8 @@ class Subject:
             targets=targets,
             degree=None if self.degree is None else self.degree[node],
             edge_types=None if self.edge_types is None else self.edge_types[edge],
+            node_data=take_rows(self.data.node_data, torch.from_numpy(self._node_rows[node])),
+            edge_data=take_rows(self.data.edge_data, torch.from_numpy(self._edge_rows[edge])),
         )
 
     @cached_property

@@ -1,6 +1,6 @@
 """Targets that are explained together: their objective, and what a method finds made into explanations."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from explainer_core.computation.forward import run, whole_graph_batch
 from explainer_core.explanation.features import with_features
 from explainer_core.explanation.judging import Judge
 from explainer_core.explanation.result import Explanation
-from explainer_core.explanation.verifying import verified, with_verdicts
+from explainer_core.explanation.verifying import finished, verifying, with_verdicts
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods.method import Method
 from explainer_core.methods.objective import Objective, Weights
@@ -73,19 +73,31 @@ class ExplainBatch:
 
     def finished(self, weights: Weights, seeds: int, history=None, snapshots=()) -> list[Explanation]:
         """The explanations with their G_S, its verdict, and the features that matter on it."""
+        return finished(self.finishing(weights, seeds, history, snapshots))
+
+    def finishing(
+        self, weights: Weights, seeds: int, history=None, snapshots=()
+    ) -> Generator[None, None, list[Explanation]]:
+        """The same, seen after every round of the search."""
         found = self.explanations(weights, seeds, history, snapshots)
-        proposals = self._proposals(found) if self.method.verifies else [{}] * len(found)
+        proposals = [{}] * len(found)
+        if self.method.verifies:
+            proposals = self._proposals(found)
+            yield
         done: list[Explanation] = []
         for first in range(0, len(found), TOGETHER):
             some = slice(first, first + TOGETHER)
-            done += self._checked(found[some], proposals[some])
+            done += yield from self._checking(found[some], proposals[some])
         return done
 
-    def _checked(self, found: list[Explanation], proposals: list[dict[str, np.ndarray]]) -> list[Explanation]:
+    def _checking(
+        self, found: list[Explanation], proposals: list[dict[str, np.ndarray]]
+    ) -> Generator[None, None, list[Explanation]]:
         judge = Judge(self.objective.model, self.data, found)
         if self.method.verifies:
-            found = verified(judge, found, proposals, self.method.steady)
+            found = yield from verifying(judge, found, proposals, self.method.steady)
         found = with_verdicts(judge, found)
+        yield
         return with_features(judge, self.data, found) if self.method.mask else found
 
     def _proposals(self, found: list[Explanation]) -> list[dict[str, np.ndarray]]:
@@ -93,17 +105,24 @@ class ExplainBatch:
         columns = {"mask" if self.method.mask else self.method.name: [explanation.edge_weight for explanation in found]}
         assert self.method.propose is not None  # it verifies
         for name, edge in self.method.propose(self.objective).items():
-            of = _Columns.of(self.objective, Weights(edge), 1)
-            columns[name] = [of.of_target(i)["edge_weight"] for i in range(len(found))]
+            columns[name] = self.by_target(edge)
         return [
             {name: explanation.undirected(column[i])[1] for name, column in columns.items()}
             for i, explanation in enumerate(found)
         ]
 
-    def explanations(self, weights: Weights, seeds: int, history=None, snapshots=()) -> list[Explanation]:
+    def by_target(self, edge: Tensor) -> list[np.ndarray]:
+        """A score for each edge, target by target and in the order of the explanations' edges."""
+        columns = _Columns.of(self.objective, Weights(edge), 1)
+        return [columns.of_target(i)["edge_weight"] for i in range(len(self.targets))]
+
+    def explanations(
+        self, weights: Weights, seeds: int, history=None, snapshots=(), masked: Tensor | None = None
+    ) -> list[Explanation]:
         """One Explanation for each target, the seeds averaged."""
         columns = _Columns.of(self.objective, weights, seeds)
-        masked = self._masked_probabilities(weights, seeds) if self.method.mask else None
+        if self.method.mask and masked is None:
+            masked = self.masked_probabilities(weights, seeds)
         steps = [0] * len(self.targets) if weights.steps is None else weights.steps.view(-1, seeds).amax(1).tolist()
         found = []
         for i, target in enumerate(self.targets):
@@ -125,9 +144,9 @@ class ExplainBatch:
         return found
 
     @torch.no_grad()
-    def _masked_probabilities(self, weights: Weights, seeds: int) -> Tensor:
-        """What the model says with the soft masks on, the seeds averaged; hidden features at their mean: (P, C)."""
-        objective = self.objective.repeated(seeds)
+    def masked_probabilities(self, weights: Weights, seeds: int, starts: int = 1) -> Tensor:
+        """What the model says with the soft masks on, the seeds averaged; hidden features at their mean: (P * starts, C)."""
+        objective = self.objective.repeated(starts * seeds)
         if weights.feature is None:
             return _seed_means(objective.logits(weights.edge, masked=True), seeds)
         c = objective.computation

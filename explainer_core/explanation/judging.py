@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from explainer_core.adapters import as_model
 from explainer_core.explanation import cutting
 from explainer_core.explanation.cutting import Subject
 from explainer_core.explanation.parts import Parts, Piece, joined
@@ -20,6 +21,7 @@ from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.models.frozen import frozen_eval_copy
 from explainer_core.models.protocol import Model, offers
+from explainer_core.targets import TASKS
 
 WIDE = 32  # feature values that cost as much as an edge
 CHANGING = 6  # of so many edges one is looked at again, where only what changes is worked out anew
@@ -32,7 +34,8 @@ class Judge:
     """
 
     def __init__(self, model: Model, data: Graph | GraphSet, explanations: Sequence[Explanation]):
-        self.model = frozen_eval_copy(model)
+        task = TASKS[type(explanations[0].target)] if explanations else None
+        self.model = frozen_eval_copy(as_model(model, data, task))
         self.subjects = [Subject(self.model, data, explanation) for explanation in explanations]
 
     def alone(self, asked: Sequence[tuple[int, np.ndarray]]) -> list[np.ndarray]:

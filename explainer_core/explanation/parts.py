@@ -1,12 +1,13 @@
 """Hard parts of computation graphs side by side, ready for the model to be asked about."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from explainer_core.graph import Columns, join_rows, move_rows
 from explainer_core.models.protocol import Delta, Model, PredictionBatch, ask, device_of
 
 
@@ -54,6 +55,8 @@ class Piece:
     targets: np.ndarray | None
     degree: np.ndarray | None = None
     edge_types: np.ndarray | None = None
+    node_data: Columns = field(default_factory=dict)
+    edge_data: Columns = field(default_factory=dict)
     in_place: "Parts | Changed | None" = None  # where silent edges have to stay, ready to run as it is
 
 
@@ -81,8 +84,10 @@ def joined(model: Model, pieces: Sequence[Piece]) -> Parts | Changed:
         edge_index=tensor([piece.ends for piece in pieces], first_node),
         num_predictions=int(first_part[-1]),
         targets=targets if targets is None or targets.ndim == 1 else targets.t(),
-        graph_of=part if targets is None else None,
+        graph_of=part,
         degree=tensor_if_all([piece.degree for piece in pieces]),
         edge_types=tensor_if_all([piece.edge_types for piece in pieces]),
+        node_data=move_rows(join_rows("node_data", [piece.node_data for piece in pieces]), device),
+        edge_data=move_rows(join_rows("edge_data", [piece.edge_data for piece in pieces]), device),
     )
     return Parts(model, batch, part)

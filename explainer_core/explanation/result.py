@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from explainer_core.checks import at_least, cut, one_of
 from explainer_core.config import AUTO, ExplainConfig
 from explainer_core.explanation.extraction import EdgesAt, Subgraph, edges_at, extract
 from explainer_core.explanation.interactive import notebook_html, to_pyvis
+from explainer_core.explanation.pyg import to_pyg
 from explainer_core.explanation.serialization import checked_fields, plain_fields
 from explainer_core.explanation.verdict import PROTOCOLS, Judged, Verdict
 from explainer_core.extras import load_extra
@@ -22,7 +24,7 @@ from explainer_core.targets import TASKS, Link, Node, Target
 if TYPE_CHECKING:
     import pandas as pd
 
-    from explainer_core.graph import Graph
+    from explainer_core.graph import Graph, GraphSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,6 +228,13 @@ class Explanation:
     def to_pyvis(self, graph: Graph | None = None, k_m: int | None = None) -> Any:
         """A pyvis Network to drag about, which opens offline; with the graph, in its names and classes."""
         return to_pyvis(self, graph, k_m)
+
+    def to_pyg(self, data: Graph | GraphSet, *, hard: bool = False, model_args: Sequence[str] = ()) -> Any:
+        """A torch_geometric Explanation: edge_mask over all edges of the graph, by score, or 1 for G_S and 0 with `hard`.
+
+        `model_args` names what the network is called with beside x and edge_index, for PyG's own metrics.
+        """
+        return to_pyg(self, data, hard=hard, model_args=model_args)
 
     def _repr_html_(self) -> str | None:
         return notebook_html(self)

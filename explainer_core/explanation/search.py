@@ -15,7 +15,7 @@ import numpy as np
 from explainer_core.explanation.extraction import nested_order
 from explainer_core.explanation.moves import SMALL, Moves
 from explainer_core.explanation.result import Explanation
-from explainer_core.explanation.search_state import Answer, Asked, Part, Question, considered_pairs
+from explainer_core.explanation.search_state import Answer, Asked, Part, Question, considered_pairs, keys_of
 from explainer_core.explanation.verdict import Judged
 
 LARGEST = 30  # sizes up to here are searched, and "auto" chooses among them
@@ -46,14 +46,21 @@ class Search:
         exchanges: bool,
         steady: Sequence[str] = (),
         cost: int = 1,
+        sibling: "Search | None" = None,
     ):
+        """`sibling` is a search from another start, whose steady proposals are the same."""
         self.explanation, self.asked, self.exchanges = explanation, asked, exchanges
         self.steady = steady
         self.in_pieces = explanation.config.connected and not explanation.roots
         self.connected = explanation.config.connected and not self.in_pieces
+        self.prepared = {} if sibling is None else {k: order for k, order in sibling.prepared.items() if k[0] in steady}
+        for name, scores in proposals.items():
+            for connected in (True, False) if self.in_pieces else (self.connected,):
+                if (name, connected) not in self.prepared:
+                    self.prepared[name, connected] = self._order(scores, connected)
         orders = [
-            (name, self._order(scores, connected))
-            for name, scores in proposals.items()
+            (name, self.prepared[name, connected])
+            for name in proposals
             for connected in ((True, False) if self.in_pieces else (self.connected,))
         ]
         self.considered, num_steady = considered_pairs(
@@ -64,6 +71,8 @@ class Search:
         )
         position = {pair: i for i, pair in enumerate(self.considered.tolist())}
         self.orders = [(name, [position[p] for p in order if p in position]) for name, order in orders]
+        by_chance = [[o for o in self.orders if (o[0] in steady) == same] for same in (True, False)]
+        self.groups = [group for group in by_chance if group] if len(self.considered) else []
         self.hops = explanation.pair_hops[self.considered]
         roots = explanation.roots
         pairs = explanation.pairs[self.considered]
@@ -78,42 +87,60 @@ class Search:
     def run(self) -> Generator[Question, Answer, tuple[Judged, ...]]:
         """First from the proposals that are the same from every start, then from the others: what these bring must be
         clearly better, or the explanation would change with the start for nothing."""
-        if not len(self.considered):
+        yield from self.begin()
+        return (yield from self.end())
+
+    def begin(self) -> Generator[Question, Answer, None]:
+        """The part of the search that no start decides."""
+        if self.groups:
+            yield from self._from_proposals(0)
+
+    def end(self) -> Generator[Question, Answer, tuple[Judged, ...]]:
+        """The rest, once it has begun."""
+        if not self.groups:
             return ()
-        groups = [[o for o in self.orders if (o[0] in self.steady) == steady] for steady in (True, False)]
-        for phase, orders in enumerate(group for group in groups if group):
-            self._rank_edges(phase, orders)
-            self._enter(phase)
-            rows, origins = self._proposed(orders)
-            yield from self._ask(rows, origins, np.zeros(len(rows)))
-            if self.exchanges:
-                yield from self._improve()
+        for phase in range(1, len(self.groups)):
+            yield from self._from_proposals(phase)
         if self.exchanges:
             base = self.best[self._enough()][0]
             self._enter(base.phase)  # what it is grown into depends on the start no more than it does
             yield from self._ask(*self._grown_on(base))
         return self._table()
 
+    def begin_as(self, sibling: "Search") -> bool:
+        """Takes over what a search from another start has begun, where the beginning of this one is the same."""
+        ours, theirs = (s.groups[:1] and s.groups[0] for s in (self, sibling))
+        same = ours == theirs and np.array_equal(self.considered, sibling.considered)
+        if not same or not all(name in self.steady for name, _ in ours):
+            return False
+        self.ranks, self.moves.rings = sibling.ranks[:1], sibling.moves.rings
+        if ours:
+            self.consensus = sibling.consensus
+        self.known, self.expanded = dict(sibling.known), set(sibling.expanded)
+        self.best = {size: list(ranked) for size, ranked in sibling.best.items()}
+        return True
+
+    def _from_proposals(self, phase: int) -> Generator[Question, Answer, None]:
+        orders = self.groups[phase]
+        self._rank_edges(phase, orders)
+        self._enter(phase)
+        rows, origins = self._proposed(orders)
+        yield from self._ask(rows, origins, np.zeros(len(rows)))
+        if self.exchanges:
+            yield from self._improve()
+
     def _improve(self) -> Generator[Question, Answer, None]:
         for _ in range(ROUNDS):
-            bases = [part for part in self._to_improve() if part.row.tobytes() not in self.expanded]
+            bases = [part for part in self._to_improve() if part.key not in self.expanded]
             if not bases:
                 return
-            self.expanded |= {part.row.tobytes() for part in bases}
+            self.expanded |= {part.key for part in bases}
             yield from self._ask(*self._moves(bases))
 
     def _grown_on(self, base: Part) -> tuple[np.ndarray, list[str], np.ndarray]:
         """The smallest part that is nearly as good as any, with one edge more for every larger size: there is nothing to
         gain, but what is larger should not lose what the smaller has."""
-        rows, row = [], base.row
-        for _ in range(base.size, MOST):
-            newcomers = self.moves.newcomers(row)
-            if not len(newcomers):
-                break
-            row = row.copy()
-            row[newcomers[0]] = True
-            rows.append(row)
-        rows = np.array(rows, dtype=bool).reshape(-1, len(base.row))
+        rows = self.moves.grown(base.row, MOST)
         return rows, [base.origin] * len(rows), np.full(len(rows), base.without)
 
     # What the proposals say
@@ -138,8 +165,10 @@ class Search:
 
     def _enter(self, phase: int) -> None:
         """From here on parts are of this phase: at first only edges may come in that no start decides."""
-        self.phase, self.moves.rank = phase, self.ranks[phase]
-        self.moves.open[self.num_steady :] = phase > 0
+        self.phase = phase
+        self.moves.enter(
+            self.ranks[phase], np.arange(len(self.considered)) < (len(self.considered) if phase else self.num_steady)
+        )
 
     def _proposed(self, orders: Sequence[tuple[str, list[int]]]) -> tuple[np.ndarray, list[str]]:
         """A part of every size from each proposal; at first also every edge at the target, and rings."""
@@ -159,36 +188,40 @@ class Search:
 
     def _ask(self, rows: np.ndarray, origins: Sequence[str], guesses: np.ndarray) -> Generator[Question, Answer, None]:
         """Judges the rows that are new: all alone, and without those that look best as many as can be afforded."""
-        fresh = {row.tobytes(): i for i, row in reversed(list(enumerate(rows)))}
-        fresh = sorted(i for key, i in fresh.items() if key not in self.known)
-        rows, guesses = rows[fresh], guesses[fresh]
-        if not len(rows):
+        fresh: dict[bytes, int] = {}
+        for i, key in enumerate(keys_of(rows)):
+            if key not in self.known:
+                fresh.setdefault(key, i)
+        if not fresh:
             return
-        answer = yield Question(self._over_pairs(rows), self._over_pairs(rows[:0]))
+        numbers = list(fresh.values())
+        rows, guesses, origins = rows[numbers], guesses[numbers], [origins[i] for i in numbers]
+        answer = yield Question(rows, rows[:0], self.considered, len(self.explanation.pairs))
         alone = answer.alone[:, self.asked.label]
         keeps = answer.alone.argmax(1) == self.asked.label
         scores = np.minimum(1.0, alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - guesses
-        came_from = [origins[i] for i in fresh]
-        columns = rows, rows.sum(1).tolist(), came_from, alone.tolist(), keeps.tolist(), scores.tolist()
+        columns = rows, fresh, rows.sum(1).tolist(), origins, alone.tolist(), keeps.tolist(), scores.tolist()
         parts = [Part(*values, phase=self.phase) for values in zip(*columns, strict=True)]
-        self.known |= {part.row.tobytes(): part for part in parts}
+        self.known |= zip(fresh, parts, strict=True)
         contenders = self._contenders(parts)
         chosen = np.array([part.row for part in contenders])
-        answer = yield Question(self._over_pairs(chosen[:0]), self._over_pairs(chosen))
-        for part, without in zip(contenders, answer.without[:, self.asked.label].tolist(), strict=True):
-            self._judge(part, without)
+        answer = yield Question(chosen[:0], chosen, self.considered, len(self.explanation.pairs))
+        self._judge(contenders, chosen, answer.without[:, self.asked.label])
 
-    def _judge(self, part: Part, without: float) -> None:
-        part.without = without
-        part.score = min(1.0, part.alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - without
+    def _judge(self, parts: Sequence[Part], rows: np.ndarray, without: np.ndarray) -> None:
+        """Scores parts now that the model was asked, and keeps the best of each size; of equals the one that was there first."""
+        alone = np.array([part.alone for part in parts])
+        scores = np.minimum(1.0, alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - without
         if self.in_pieces:
-            part.score -= PIECE * (self.moves.pieces(part.row) - 1)
-        if not part.keeps_class:
-            part.score -= LOSES_CLASS
-        part.score -= BY_CHANCE * part.phase
-        ranked = self.best.setdefault(part.size, [])
-        insort(ranked, part, key=lambda other: -other.score)  # of equals the one that was there first
-        del ranked[REMEMBERED:]
+            scores = scores - PIECE * (self.moves.pieces(rows) - 1)
+        scores = np.where([part.keeps_class for part in parts], scores, scores - LOSES_CLASS)
+        scores = scores - BY_CHANCE * self.phase
+        for part, score, left in zip(parts, scores.tolist(), without.tolist(), strict=True):
+            part.score, part.without = score, left
+            ranked = self.best.setdefault(part.size, [])
+            if len(ranked) < REMEMBERED or score > ranked[-1].score:
+                insort(ranked, part, key=_falling)
+                del ranked[REMEMBERED:]
 
     def _contenders(self, parts: Sequence[Part]) -> list[Part]:
         """Those that look best of each size, so that every size has its share of the questions that can be afforded."""
@@ -200,11 +233,6 @@ class Search:
             by_size.setdefault(part.size, []).append(part)
         each = max(1, affordable // len(by_size))
         return [part for sized in by_size.values() for part in sized[:each]]
-
-    def _over_pairs(self, rows: np.ndarray) -> np.ndarray:
-        wide = np.zeros((len(rows), len(self.explanation.pairs)), dtype=bool)
-        wide[:, self.considered] = rows
-        return wide
 
     # Moves
 
@@ -233,19 +261,15 @@ class Search:
 
     def _moves(self, bases: Sequence[Part]) -> tuple[np.ndarray, list[str], np.ndarray]:
         """All parts one move away from the bases, where each came from, and a guess of the prediction without it."""
-        rows, origins, guesses = [], [], []
-        for base in bases:
-            moves, row = self.moves, base.row
-            made = np.concatenate([moves.additions(row), moves.removals(row), moves.exchanges(row, self._known_score)])
-            made = made[made.sum(1) <= MOST]
-            rows.append(made)
-            origins += [base.origin] * len(made)
-            guesses.append(np.full(len(made), base.without))
-        return np.concatenate(rows), origins, np.concatenate(guesses)
+        rows, of_base = self.moves.around(np.array([base.row for base in bases]), self._known_scores)
+        few = rows.sum(1) <= MOST
+        rows, of_base = rows[few], of_base[few]
+        guesses = np.array([base.without for base in bases])[of_base]
+        return rows, [bases[i].origin for i in of_base.tolist()], guesses
 
-    def _known_score(self, row: np.ndarray) -> float:
-        part = self.known.get(row.tobytes())
-        return -np.inf if part is None else part.score
+    def _known_scores(self, rows: np.ndarray) -> np.ndarray:
+        known = (self.known.get(key) for key in keys_of(rows))
+        return np.array([-np.inf if part is None else part.score for part in known])
 
     # The result
 
@@ -258,13 +282,15 @@ class Search:
         judged = [part for part in self.known.values() if part.without is not None and part.size <= MOST]
         rows = np.array([part.row for part in judged])
         scores = np.array([part.score for part in judged])
-        edges = np.array([part.size for part in judged])
+        edges, phases = np.array([part.size for part in judged]), np.array([part.phase for part in judged])
         nodes = self.moves.nodes(rows).sum(1)
         chosen: tuple[set[int], set[int]] = set(), set()
         for of_unit, sizes in zip(chosen, (edges, nodes), strict=True):
             for size in np.unique(sizes):
                 some = np.flatnonzero(sizes == size)
                 equal = some[scores[some] >= scores[some].max() - EQUAL]
+                for first in (phases, nodes, edges):  # what a preference begins with: few are left to work it out for
+                    equal = equal[first[equal] == first[equal].min()]
                 of_unit.add(min(equal.tolist(), key=lambda i: self._preference(judged[i])))
         by_edges, by_nodes = chosen
         group = {i: (i in by_nodes) - (i in by_edges) for i in by_edges | by_nodes}
@@ -276,7 +302,7 @@ class Search:
         more proposals speak for, that is nearer to the target, that has smaller numbers."""
         if part.preference is None:
             row = part.row
-            nodes = int(self.moves.nodes(row).sum())
+            nodes = int(self.moves.nodes(row[None]).sum())
             support, hops = round(float(self.consensus[row].sum()), 2), int(self.hops[row].sum())
             part.preference = part.phase, nodes, part.size, -support, hops, tuple(np.flatnonzero(row).tolist())
         return part.preference
@@ -286,3 +312,7 @@ class Search:
         pairs = self.explanation.pairs[np.sort(self.considered[part.row])]
         edges = tuple((a, b) for a, b in pairs.tolist())
         return Judged(edges, part.alone, part.without, part.keeps_class, part.origin)
+
+
+def _falling(part: Part) -> float:
+    return -part.score

@@ -2,16 +2,34 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 
 @dataclass(frozen=True)
 class Question:
-    """Parts the model is asked about, as rows of booleans over the explanation's pairs."""
+    """Parts the model is asked about, as rows of booleans over some of the explanation's pairs."""
 
-    alone: np.ndarray  # (a, u)
-    without: np.ndarray  # (b, u)
+    alone: np.ndarray  # (a, considered)
+    without: np.ndarray  # (b, considered)
+    considered: np.ndarray  # (considered,): numbers of pairs
+    num_pairs: int
+
+    def over_pairs(self, rows: np.ndarray) -> np.ndarray:
+        """The same rows over all pairs: (rows, u)."""
+        wide = np.zeros((len(rows), self.num_pairs), dtype=bool)
+        wide[:, self.considered] = rows
+        return wide
+
+    def names(self, rows: np.ndarray) -> list[bytes]:
+        """The pairs of each row as bytes, the same whatever pairs are considered beside them."""
+        part, at = rows.nonzero()
+        pairs = self.considered[at]
+        pairs = pairs[np.lexsort((pairs, part))].astype(np.int32)
+        ends = np.cumsum(rows.sum(1)) * pairs.itemsize
+        together = pairs.tobytes()
+        return [together[a:b] for a, b in pairwise([0, *ends.tolist()])]
 
 
 @dataclass(frozen=True)
@@ -25,6 +43,7 @@ class Part:
     """A part among the considered edges, and what is known of it."""
 
     row: np.ndarray  # (considered,) bool
+    key: bytes  # the same as it is found by
     size: int
     origin: str
     alone: float
@@ -62,3 +81,10 @@ def _first_of(orders: Sequence[list[int]], num_pairs: int, most: int) -> np.ndar
         rank[order] = np.minimum(rank[order], np.arange(len(order)))
     first = np.argsort(rank, kind="stable")[:most]
     return np.sort(first[np.isfinite(rank[first])])
+
+
+def keys_of(rows: np.ndarray) -> list[bytes]:
+    """Each row of booleans as bytes, to be found by."""
+    packed = np.packbits(rows, axis=1)
+    width, together = packed.shape[1], packed.tobytes()
+    return [together[i : i + width] for i in range(0, len(together), width)]

@@ -1,14 +1,16 @@
 """May one believe an explanation: what the model says of other sizes, of the truth alone, and from other starts."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from explainer_core.config import AUTO
+from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.features import with_features
 from explainer_core.explanation.judging import Judge, edge_rows
-from explainer_core.explanation.metrics import Faithfulness, explained_class, graph_of
+from explainer_core.explanation.metrics import Faithfulness, agreement, explained_class, graph_of
 from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.verifying import sizes_of, with_verdicts
 from explainer_core.graph import Graph, GraphSet
@@ -56,6 +58,13 @@ class Agreement:
     def unstable(self) -> tuple[tuple[int, int], ...]:
         """The pairs that some starts keep and others drop."""
         return tuple(sorted(pair for pair, share in self.kept_by.items() if share < 1))
+
+
+def agreement_of(subgraphs: Sequence[Subgraph]) -> Agreement:
+    """How much the G_S of several starts overlap."""
+    counts = Counter(edge for subgraph in subgraphs for edge in subgraph.edges)
+    kept_by = {edge: count / len(subgraphs) for edge, count in sorted(counts.items())}
+    return Agreement(agreement(subgraphs), len(subgraphs), kept_by)
 
 
 def trust(

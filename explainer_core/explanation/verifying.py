@@ -1,7 +1,9 @@
 """Explanations checked with the model: hard subgraphs are compared by asking about them, and every one gets its verdict."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,13 +19,13 @@ from explainer_core.graph import Graph, GraphSet
 from explainer_core.models.protocol import Model
 
 
-def verified(
+def verifying(
     judge: Judge,
     explanations: Sequence[Explanation],
     proposals: Sequence[dict[str, np.ndarray]],
     steady: Sequence[str] = (),
-) -> list[Explanation]:
-    """The explanations with the best hard subgraph of every size that the proposals lead to.
+) -> Generator[None, None, list[Explanation]]:
+    """The explanations with the best hard subgraph of every size that the proposals lead to; yields after every round.
 
     A proposal is a score for each undirected pair; each explanation has its own, by name. `steady` names those that are
     the same from every start: they decide between equals.
@@ -32,7 +34,7 @@ def verified(
         Search(e, some, asked_of(e), exchanges=e.config.refine, steady=steady, cost=judge.cost(i))
         for i, (e, some) in enumerate(zip(explanations, proposals, strict=True))
     ]
-    tables = _run_together([search.run() for search in searches], judge)
+    tables = yield from run_together([search.run() for search in searches], partial(answers_of, judge))
     return [replace(e, table=table) for e, table in zip(explanations, tables, strict=True)]
 
 
@@ -49,7 +51,7 @@ def exchanged(model: Model, data: Graph | GraphSet, explanations: Sequence[Expla
         own = {explanation.method: scores + (scores.max(initial=0) + 1) * order}
         asked = asked_of(explanation)
         searches.append(Search(explanation, own, asked, exchanges=True, cost=judge.cost(i)))
-    tables = _run_together([search.run() for search in searches], judge)
+    tables = finished(run_together([search.run() for search in searches], partial(answers_of, judge)))
     for explanation, table in zip(explanations, tables, strict=True):
         size = len(explanation.subgraph().edges)
         best = next((judged for judged in table if len(judged.edges) == size), None)
@@ -64,11 +66,15 @@ def asked_of(explanation: Explanation) -> Asked:
     return Asked(label, full, full if label == explanation.predicted_class else 1.0)
 
 
-def _run_together(
-    searches: Sequence[Generator[Question, Answer, tuple[Judged, ...]]], judge: Judge
-) -> list[tuple[Judged, ...]]:
-    """All searches side by side; what they ask at the same time is one batch."""
-    results: list[tuple[Judged, ...]] = [()] * len(searches)
+Result = TypeVar("Result")
+Asking = Callable[[Sequence[tuple[int, Question]]], list[Answer]]  # each with the number of the search that asks
+
+
+def run_together(
+    searches: Sequence[Generator[Question, Answer, Result]], ask: Asking
+) -> Generator[None, None, list[Result]]:
+    """All searches side by side; what they ask at the same time is one batch. Yields after every batch."""
+    results: dict[int, Result] = {}
     questions: dict[int, Question] = {}
 
     def advance(i: int, answer: Answer | None) -> None:
@@ -82,11 +88,25 @@ def _run_together(
         advance(i, None)
     while questions:
         asked = list(questions.items())
-        alone = judge.alone([(i, question.alone) for i, question in asked])
-        without = judge.without([(i, question.without) for i, question in asked])
-        for (i, _), *answer in zip(asked, alone, without, strict=True):
-            advance(i, Answer(*answer))
-    return results
+        for (i, _), answer in zip(asked, ask(asked), strict=True):
+            advance(i, answer)
+        yield
+    return [results[i] for i in range(len(searches))]
+
+
+def answers_of(judge: Judge, asked: Sequence[tuple[int, Question]]) -> list[Answer]:
+    alone = judge.alone([(i, question.over_pairs(question.alone)) for i, question in asked])
+    without = judge.without([(i, question.over_pairs(question.without)) for i, question in asked])
+    return [Answer(*both) for both in zip(alone, without, strict=True)]
+
+
+def finished(steps: Generator[object, None, Result]) -> Result:
+    """What comes of a run that nobody watches."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
 
 
 def with_verdicts(judge: Judge, explanations: Sequence[Explanation]) -> list[Explanation]:

@@ -1,8 +1,9 @@
 """Graphs as the rest of the package sees them: tensors, names and ground truth, checked when made."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -10,7 +11,12 @@ import torch
 from torch import Tensor
 
 from explainer_core.checks import index_of
+from explainer_core.graph.arrays import both_ways, read_classes, read_edges, read_features, read_rows
+from explainer_core.graph.columns import Columns, check_columns
+from explainer_core.graph.network_fields import network_fields
+from explainer_core.graph.pyg import read_graph, to_data
 from explainer_core.graph.rules import (
+    NO_LABEL,
     NO_MOTIF,
     check_classes,
     check_label,
@@ -56,17 +62,18 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class Graph(Features):
-    """One graph. An undirected edge is stored as two directed ones.
+    """One graph. An undirected edge is stored as two directed ones, a self-loop as one.
 
-    `labels` are classes of nodes, `label` is the class of the graph as a whole; a graph has one, the
-    other or neither. `node_motif` and `edge_motif` hold the number of the planted motif (or functional
+    `labels` are classes of nodes, -1 where one is not known, `label` is the class of the graph as a whole; a graph has
+    one, the other or neither. `node_data` and `edge_data` hold what a network may read beside the features, such as
+    edge_attr. `node_motif` and `edge_motif` hold the number of the planted motif (or functional
     group) that a node or edge belongs to, and -1 elsewhere: the ground truth of an explanation.
     """
 
     x: Tensor  # (N, F) float32
     edge_index: Tensor  # (2, E) int64: row 0 the sources, row 1 the targets
     name: str = "graph"
-    labels: Tensor | None = None  # (N,) int64
+    labels: Tensor | None = None  # (N,) int64; -1: not known
     label: int | None = None
     edge_types: Tensor | None = None  # (E,) int64
     node_motif: Tensor | None = None  # (N,) int64
@@ -75,11 +82,13 @@ class Graph(Features):
     class_names: Sequence[str] = ()
     feature_names: Sequence[str] = ()
     edge_type_names: Sequence[str] = ()
+    node_data: Columns = field(default_factory=dict)  # (N, ...) each
+    edge_data: Columns = field(default_factory=dict)  # (E, ...) each
 
     def __post_init__(self):
         check_structure(self.x, self.edge_index)
         n, e = self.num_nodes, self.num_edges
-        check_classes("labels", self.labels, n, "node", self.class_names, "class_names")
+        check_classes("labels", self.labels, n, "node", self.class_names, "class_names", NO_LABEL)
         check_label(self.label, self.class_names)
         check_classes("edge_types", self.edge_types, e, "edge", self.edge_type_names, "edge_type_names")
         check_motif("node_motif", self.node_motif, n, "node")
@@ -87,6 +96,80 @@ class Graph(Features):
         check_names("feature_names", self.feature_names, self.num_features, "feature")
         check_names("node_names", () if self.node_names is None else self.node_names, n, "node")
         check_text("name", self.name)
+        check_columns("node_data", self.node_data, n, "node")
+        check_columns("edge_data", self.edge_data, e, "edge")
+
+    @classmethod
+    def from_arrays(
+        cls,
+        edges: Any,
+        features: Any = None,
+        labels: Any = None,
+        *,
+        num_nodes: int | None = None,
+        directed: bool = True,
+        edge_types: Any = None,
+        node_data: dict[str, Any] | None = None,
+        edge_data: dict[str, Any] | None = None,
+        **names: Any,
+    ) -> "Graph":
+        """A graph from tensors, numpy arrays or lists: (2, E) or pairs of nodes; (N, F); one class a node.
+
+        Without features every node has a single 1. Classes are numbers or strings; -1, None or NaN where one is not
+        known. With directed=False every edge runs both ways. `names` are name, node_names, class_names,
+        feature_names and edge_type_names.
+        """
+        edge_index, edge_columns = read_edges(edges), read_rows(edge_data or {})
+        if features is None and num_nodes is None:
+            known = labels if labels is not None else names.get("node_names")
+            seen = int(edge_index.max()) + 1 if edge_index.numel() else 0
+            num_nodes = seen if known is None else len(known)
+        x, feature_names = read_features(features, num_nodes)
+        fields: dict[str, Any] = {"feature_names": feature_names if len(feature_names) == x.shape[1] else ()} | names
+        if edge_types is not None:
+            types, type_names = read_classes(
+                "edge_types", edge_types, edge_index.shape[1], "edge", names.get("edge_type_names", ())
+            )
+            fields["edge_type_names"] = type_names
+            if types is not None:
+                edge_columns["edge_types"] = types
+        if labels is not None:
+            given = names.get("class_names", ())
+            fields["labels"], fields["class_names"] = read_classes("labels", labels, x.shape[0], "node", given)
+        if not directed:
+            edge_index, edge_columns = both_ways(edge_index, edge_columns)
+        fields["edge_types"] = edge_columns.pop("edge_types", None)
+        return cls(x, edge_index, node_data=read_rows(node_data or {}), edge_data=edge_columns, **fields)
+
+    @classmethod
+    def from_pyg(cls, data: Any, *, label: str | None = "y", **names: Any) -> "Graph":
+        """A graph from a torch_geometric Data. `label` names the attribute with the classes, None for none.
+
+        Every other tensor with a row for each node or edge comes along in node_data and edge_data. `names` are name,
+        node_names, class_names, feature_names and edge_type_names.
+        """
+        return cls(**read_graph(data, label, names))
+
+    @classmethod
+    def from_networkx(
+        cls,
+        net: nx.Graph,
+        features: Any = None,
+        label: str | None = None,
+        *,
+        edge_attr: str | Sequence[str] = (),
+        **names: Any,
+    ) -> "Graph":
+        """A graph from networkx; one that is not directed gets both directions of every edge.
+
+        `features` names attributes of nodes, numbers or vectors, or is an array of a row for each; without, every node has a
+        single 1. `label` and `edge_attr` name attributes too.
+        """
+        return cls(**network_fields(net, features, label, edge_attr) | names)
+
+    def to_pyg(self) -> Any:
+        """A torch_geometric Data."""
+        return to_data(self)
 
     @property
     def num_nodes(self) -> int:

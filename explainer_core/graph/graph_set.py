@@ -1,15 +1,19 @@
 """Many small graphs as one: a set that is checked when made, and batches cut out of it by indexing."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from explainer_core.checks import InvalidValue, index_number, shown
+from explainer_core.graph.columns import Columns, check_columns, join_rows, take_rows
 from explainer_core.graph.graph import Features, Graph
+from explainer_core.graph.pyg import read_set
 from explainer_core.graph.rules import (
+    NO_LABEL,
     check_classes,
     check_motif,
     check_names,
@@ -31,6 +35,8 @@ class Batch:
     graph_of: Tensor  # (N,) int64, 0 to num_graphs - 1
     num_graphs: int
     edge_types: Tensor | None = None  # (E,)
+    node_data: Columns = field(default_factory=dict)  # (N, ...) each
+    edge_data: Columns = field(default_factory=dict)  # (E, ...) each
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +51,7 @@ class GraphSet(Features):
     node_start: Tensor  # (G + 1,) int64
     edge_start: Tensor  # (G + 1,) int64
     name: str = "graphs"
-    labels: Tensor | None = None  # (G,) int64
+    labels: Tensor | None = None  # (G,) int64; -1: not known
     edge_types: Tensor | None = None
     node_motif: Tensor | None = None
     edge_motif: Tensor | None = None
@@ -54,6 +60,8 @@ class GraphSet(Features):
     class_names: Sequence[str] = ()
     feature_names: Sequence[str] = ()
     edge_type_names: Sequence[str] = ()
+    node_data: Columns = field(default_factory=dict)  # (sum N, ...) each
+    edge_data: Columns = field(default_factory=dict)  # (sum E, ...) each
 
     def __post_init__(self):
         check_structure(self.x, self.edge_index)
@@ -73,7 +81,7 @@ class GraphSet(Features):
                 f"an edge must join two nodes of its own graph (got edge {edge}, {self.edge_index[:, edge].tolist()}, in graph "
                 f"{int(owner[edge])}); sort edges by graph and number nodes over the whole set"
             )
-        check_classes("labels", self.labels, len(self), "graph", self.class_names, "class_names")
+        check_classes("labels", self.labels, len(self), "graph", self.class_names, "class_names", NO_LABEL)
         check_classes("edge_types", self.edge_types, e, "edge", self.edge_type_names, "edge_type_names")
         check_motif("node_motif", self.node_motif, n, "node")
         check_motif("edge_motif", self.edge_motif, e, "edge")
@@ -81,6 +89,8 @@ class GraphSet(Features):
         check_names("node_names", () if self.node_names is None else self.node_names, n, "node")
         check_names("graph_names", () if self.graph_names is None else self.graph_names, len(self), "graph")
         check_text("name", self.name)
+        check_columns("node_data", self.node_data, n, "node")
+        check_columns("edge_data", self.edge_data, e, "edge")
 
     @classmethod
     def from_graphs(cls, graphs: Iterable[Graph], name: str = "graphs") -> "GraphSet":
@@ -97,13 +107,13 @@ class GraphSet(Features):
                     f"graphs of a set must share features (got {graph.num_features} of {graph.x.dtype} in "
                     f"{shown(graph.name)} beside {first.num_features} of {first.x.dtype}); give all graphs the same"
                 )
-            for field in ("feature_names", "class_names", "edge_type_names"):
-                if tuple(getattr(graph, field)) != tuple(getattr(first, field)):
+            for name_field in ("feature_names", "class_names", "edge_type_names"):
+                if tuple(getattr(graph, name_field)) != tuple(getattr(first, name_field)):
                     raise ValueError(
-                        f"graphs of a set must share {field} (got another in {shown(graph.name)}); give all graphs the same"
+                        f"graphs of a set must share {name_field} (got another in {shown(graph.name)}); give all graphs the same"
                     )
-        for field in ("label", "edge_types", "node_motif", "edge_motif"):
-            _check_all_or_none(field, graphs)
+        for column in ("label", "edge_types", "node_motif", "edge_motif"):
+            _check_all_or_none(column, graphs)
         node_start = torch.tensor([0, *np.cumsum([g.num_nodes for g in graphs])])
         edge_start = torch.tensor([0, *np.cumsum([g.num_edges for g in graphs])])
         edges = [g.edge_index + start for g, start in zip(graphs, node_start.tolist(), strict=False)]
@@ -123,7 +133,28 @@ class GraphSet(Features):
             class_names=first.class_names,
             feature_names=first.feature_names,
             edge_type_names=first.edge_type_names,
+            node_data=join_rows("node_data", [g.node_data for g in graphs]),
+            edge_data=join_rows("edge_data", [g.edge_data for g in graphs]),
         )
+
+    @classmethod
+    def from_pyg(
+        cls, graphs: Any, *, name: str = "graphs", label: str | None = "y", class_names: Sequence[str] = ()
+    ) -> "GraphSet":
+        """A set from a list or dataset of torch_geometric Data, one class each; see Graph.from_pyg."""
+        fields, labels, names = read_set(graphs, label, class_names)
+        for each in fields:
+            each.pop("class_names", None)
+        types = max((each["edge_type_names"] for each in fields if "edge_type_names" in each), key=len, default=())
+        for i, each in enumerate(fields):
+            each.setdefault("name", f"{name} {i}")
+            each |= {"edge_type_names": types} if "edge_types" in each else {}
+        made = cls.from_graphs([Graph(**each) for each in fields], name)
+        return replace(made, labels=labels, class_names=names)
+
+    def to_pyg(self) -> list:
+        """A list of torch_geometric Data."""
+        return [graph.to_pyg() for graph in self]
 
     def __len__(self) -> int:
         return len(self.node_start) - 1
@@ -142,7 +173,7 @@ class GraphSet(Features):
             x=self.x[nodes],
             edge_index=self.edge_index[:, edges] - nodes.start,
             name=self.graph_name(index),
-            label=None if self.labels is None else int(self.labels[index]),
+            label=None if self.labels is None or self.labels[index] == NO_LABEL else int(self.labels[index]),
             edge_types=_part(self.edge_types, edges),
             node_motif=_part(self.node_motif, nodes),
             edge_motif=_part(self.edge_motif, edges),
@@ -150,6 +181,8 @@ class GraphSet(Features):
             class_names=self.class_names,
             feature_names=self.feature_names,
             edge_type_names=self.edge_type_names,
+            node_data=take_rows(self.node_data, nodes),
+            edge_data=take_rows(self.edge_data, edges),
         )
 
     @property
@@ -179,6 +212,8 @@ class GraphSet(Features):
             graph_of=graph_of,
             num_graphs=len(indices),
             edge_types=None if self.edge_types is None else self.edge_types[edges],
+            node_data=take_rows(self.node_data, nodes),
+            edge_data=take_rows(self.edge_data, edges),
         )
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 from explainer_core.checks import InvalidValue, TypeAndShape, all_between, one_for_each, shown
 
 NO_MOTIF = -1
+NO_LABEL = -1  # of a node or graph whose class nobody knows
 MOST = 1e15  # of a feature: means, and products of two, are then still numbers in float32
 
 
@@ -44,12 +45,6 @@ def check_structure(x: Tensor, edge_index: Tensor) -> None:
         )
     last = x.shape[0] - 1
     all_between(f"edges must join nodes 0 to {last}", edge_index.flatten(), 0, last, "number the nodes from 0")
-    loops = edge_index[0][edge_index[0] == edge_index[1]]
-    if len(loops):
-        raise ValueError(
-            f"an edge must join two different nodes (got {len(loops)} self-loops, the first at node {int(loops[0])}); "
-            "remove them, every layer sees a node's own state anyway"
-        )
 
 
 def check_column(field: str, values: Tensor, size: int, thing: str) -> None:
@@ -59,7 +54,7 @@ def check_column(field: str, values: Tensor, size: int, thing: str) -> None:
 
 
 def check_classes(
-    field: str, values: Tensor | None, size: int, thing: str, names: Sequence[str], names_field: str
+    field: str, values: Tensor | None, size: int, thing: str, names: Sequence[str], names_field: str, low: int = 0
 ) -> None:
     check_names(names_field, names)
     if values is None:
@@ -68,8 +63,9 @@ def check_classes(
     if not names:
         raise ValueError(f"{field} need {names_field} (got none); name every value, for example ('no', 'yes')")
     last = len(names) - 1
-    rule = f"{field} must be 0 to {last}, one number for each of {names_field}"
-    all_between(rule, values, 0, last, "renumber them from 0")
+    unknown = "" if low == 0 else f", or {low} where it is not known"
+    rule = f"{field} must be 0 to {last}, one number for each of {names_field}{unknown}"
+    all_between(rule, values, low, last, "renumber them from 0")
 
 
 def check_motif(field: str, values: Tensor | None, size: int, thing: str) -> None:

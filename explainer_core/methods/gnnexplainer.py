@@ -17,7 +17,7 @@ first term with respect to the logits is softmax - y, and that of the second q /
 Inside a step nothing waits for the device: finite numbers and settled masks are looked at every CHECK steps.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 
 import torch
 from torch import Tensor
@@ -46,7 +46,7 @@ def gnnexplainer(objective: Objective) -> Weights:
     return learner.weights()
 
 
-def gnnexplainer_steps(objective: Objective, every: int = 1) -> Iterator[Step]:
+def gnnexplainer_steps(objective: Objective, every: int = 1) -> Generator[Step, None, None]:
     """The same, seen after the first step, then every so many, and at the end. Leaving the loop leaves nothing behind."""
     learner, terms = _Learner(objective), []
     while learner.more():
@@ -90,8 +90,9 @@ class _Learner:
             self.fill_names = self.seeds[c.node_instance], c.node_ids  # (n,) each
             self.feature_adam = Adam(self.feature_logits, self.config.learning_rate)
         # both sides of the mask in one pass: twice as wide, and hardly slower on small neighbourhoods
-        self.necessity = 0.0 if objective.distribution else self.config.necessity
-        self.both = objective.repeated(2) if self.necessity and not self.learns_features else None
+        self.necessity: Tensor | float = self.config.necessity if objective.necessity is None else objective.necessity
+        self.two_sided = not objective.distribution and bool(torch.as_tensor(self.necessity).any())
+        self.both = objective.repeated(2) if self.two_sided and not self.learns_features else None
         self.edge_adam = Adam(self.edge_logits, self.config.learning_rate)
         self.differ = objective.differing_ends()
         self.moving = torch.ones(len(objective.goal), dtype=torch.bool, device=c.x.device)  # (P,): not settled yet
@@ -162,7 +163,7 @@ class _Learner:
         )
         loss, in_logits = sufficiency(output, self.goal, temperature)
         gradient, gate_gradient = backward(in_logits)
-        if not self.necessity:
+        if not self.two_sided:
             return {"prediction": loss}, gradient, gate_gradient
         output, backward = self.objective.logits_and_vjp(1 - edge, masked=True)
         lost, in_logits = necessity(output, self.goal, temperature, self.necessity)

@@ -10,12 +10,13 @@ def sufficiency(logits: Tensor, goal: Tensor, temperature: float) -> tuple[Tenso
     return -(goal * log_share).sum(-1), (log_share.exp() - goal) / temperature
 
 
-def necessity(logits: Tensor, goal: Tensor, temperature: float, weight: float) -> tuple[Tensor, Tensor]:
+def necessity(logits: Tensor, goal: Tensor, temperature: float, weight: Tensor | float) -> tuple[Tensor, Tensor]:
     """-weight * log(1 - P(y)) of what the mask leaves over: (P,), and its gradient in the logits: (P, C)."""
     share = (logits / temperature).softmax(-1)
     q = (goal * share).sum(-1, keepdim=True).clamp(max=1 - 1e-6)  # (P, 1)
     gradient = share * (goal - q) / (1 - q) / temperature
-    return -weight * (1 - q).log().squeeze(-1), weight * gradient
+    on_rows = weight.unsqueeze(-1) if isinstance(weight, Tensor) else weight  # each prediction may have one of its own
+    return -weight * (1 - q).log().squeeze(-1), on_rows * gradient
 
 
 def binary_entropy(share: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """What a method of explanation says of itself, so that nobody else has to know it by name."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, fields
 
 from torch import Tensor
@@ -30,10 +30,13 @@ class Method:
     # Its weights are a mask from 0 to 1, which the network can be run with; features are weighed on G_S afterwards.
     mask: bool = False
     # The same while it is optimised: a Step after the first, then after every so many, and after the last.
-    steps: Callable[[Objective, int], Iterator[Step]] | None = field(default=None, repr=False)
+    steps: Callable[[Objective, int], Generator[Step, None, None]] | None = field(default=None, repr=False)
     # Other rankings of the edges, (e,) each by name. With them every hard subgraph is searched for by asking the network.
     propose: Callable[[Objective], dict[str, Tensor]] | None = field(default=None, repr=False)
     steady: tuple[str, ...] = ()  # the proposals that are the same from every start
+    # The steady ones, and the others, by themselves: with both of them, several starts are explained for little more than one.
+    propose_steady: Callable[[Objective], dict[str, Tensor]] | None = field(default=None, repr=False)
+    propose_by_chance: Callable[[Objective], dict[str, Tensor]] | None = field(default=None, repr=False)
 
     def __post_init__(self):
         known = {setting.name for setting in fields(ExplainConfig)}

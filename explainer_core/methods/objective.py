@@ -30,6 +30,8 @@ class Objective:
     mean: Tensor | None = None  # (F,): of the values, where it is known already
     varying: bool | None = None  # whether any value differs, likewise
     types: bool | None = None  # whether the values are one-hot types, likewise
+    seeds: Tensor | None = None  # (P,): of each prediction, where they are not the config's
+    necessity: Tensor | None = None  # (P,): likewise
 
     def logits(self, edge_weight: Tensor | None = None, x: Tensor | None = None, *, masked: bool = False) -> Tensor:
         """What the model says with these edge weights and features: (P, C).
@@ -134,10 +136,10 @@ class Objective:
         if times == 1:
             return self
         computation = repeated_computation(self.computation, self.task, times)
-        node_class = self.node_class
-        if node_class is not None:  # of nodes only: a link has no classes of nodes
-            node_class = node_class.repeat_interleave(times)
-        return replace(self, computation=computation, goal=self.goal.repeat_interleave(times, 0), node_class=node_class)
+        names = "goal", "node_class", "seeds", "necessity"  # only nodes have classes, and each has one instance
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        many = {name: value.repeat_interleave(times, 0) for name, value in given.items()}
+        return replace(self, computation=computation, **many)
 
     @property
     def predictions_of_instances(self) -> Tensor:
@@ -156,6 +158,8 @@ class Objective:
     @property
     def seeds_of_instances(self) -> Tensor:
         """The seed of the run each instance belongs to; the runs of a prediction lie side by side: (I,)."""
+        if self.seeds is not None:
+            return self.seeds[self.predictions_of_instances]
         return self.config.seed + self.predictions_of_instances % self.config.seeds
 
 

@@ -24,19 +24,36 @@ OCCLUSION_EDGES = 100_000  # and so many edges of all the graphs that are asked 
 
 def proposals(objective: Objective) -> dict[str, Tensor]:
     """A score for each directed edge, by the name of the proposal: (e,) each."""
-    c = objective.computation
+    return steady_proposals(objective) | other_masks(objective)
+
+
+def steady_proposals(objective: Objective) -> dict[str, Tensor]:
+    """Those that are the same from every start."""
     path = integrated_edges(objective, PATH_STEPS)
-    largest = int(torch.bincount(objective.predictions_of_instances[c.edge_instance]).max()) if c.num_edges else 1
-    most = min(OCCLUDED, max(10, OCCLUSION_EDGES // max(largest, 1)))
-    found = {
+    most = min(OCCLUDED, max(10, OCCLUSION_EDGES // max(_largest(objective), 1)))
+    return {
         "occlusion": occluded_edges(objective, path, most),
         "integrated gradients": path,
         "gradient": edge_gradient(objective).abs(),
     }
-    for necessity in NECESSITIES if largest <= LARGE else ():
-        config = replace(objective.config, necessity=necessity, seeds=1, features="none", **FAST)
-        found[f"mask, necessity {necessity:g}"] = gnnexplainer(replace(objective, config=config)).edge
-    return found
+
+
+def other_masks(objective: Objective) -> dict[str, Tensor]:
+    """Masks with other necessities, optimised side by side: most of a step's cost does not grow with their number."""
+    if _largest(objective) > LARGE:
+        return {}
+    config = replace(objective.config, seeds=1, features="none", **FAST)
+    count, necessity = len(NECESSITIES), torch.tensor(NECESSITIES, device=objective.goal.device)
+    many = replace(objective, config=config).repeated(count)
+    edge = gnnexplainer(replace(many, necessity=necessity.repeat(len(objective.goal)))).edge
+    masks = edge.view(-1, count).unbind(1)  # copies of an edge lie side by side
+    return {f"mask, necessity {each:g}": mask for each, mask in zip(NECESSITIES, masks, strict=True)}
+
+
+def _largest(objective: Objective) -> int:
+    """The edges of the largest computation graph."""
+    c = objective.computation
+    return int(torch.bincount(objective.predictions_of_instances[c.edge_instance]).max()) if c.num_edges else 1
 
 
 VERIFIED = Method(
@@ -51,4 +68,6 @@ VERIFIED = Method(
     steps=gnnexplainer_steps,
     propose=proposals,
     steady=("occlusion", "integrated gradients", "gradient"),
+    propose_steady=steady_proposals,
+    propose_by_chance=other_masks,
 )

@@ -4,13 +4,14 @@ Nothing else in the library knows what a network is made of. The zoo's GNN is on
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from explainer_core.checks import InvalidValue, one_of
+from explainer_core.graph import Columns
 
 Task = Literal["node", "graph", "link"]
 
@@ -29,12 +30,14 @@ class PredictionBatch:
     edge_index: Tensor  # (2, e): source, target
     num_predictions: int  # P
     targets: Tensor | None = None  # (P,): nodes; (P, 2): the ends of links; None for whole graphs
-    graph_of: Tensor | None = None  # (n,): of whole graphs, which prediction a node belongs to
+    graph_of: Tensor | None = None  # (n,): which prediction a node belongs to; None where all share one graph
     edge_types: Tensor | None = None  # (e,)
     degree: Tensor | None = None  # (n,): in-degree in the whole graph; None: what edge_index says
     node_weight: Tensor | None = None  # (n,)
     # Nodes are sorted by hop, the targets first, and layer l needs only the first (nodes, edges) of each: a saving.
     prefixes: tuple[tuple[int, int], ...] | None = None
+    node_data: Columns = field(default_factory=dict)  # (n, ...) each: what the data has beside x
+    edge_data: Columns = field(default_factory=dict)  # (e, ...) each
 
 
 class Model(Protocol):
@@ -122,8 +125,12 @@ def offers(model: Model, what: str) -> bool:
 
 def device_of(model: Model) -> torch.device:
     """Where its parameters are; the processor for a network without any."""
-    parameters = model.parameters() if isinstance(model, nn.Module) else iter(())
-    return next((parameter.device for parameter in parameters), torch.device("cpu"))
+    parameters = offered(model, "parameters")
+    return (
+        next((parameter.device for parameter in parameters()), torch.device("cpu"))
+        if parameters
+        else torch.device("cpu")
+    )
 
 
 def check_model(model: Model) -> None:
@@ -146,7 +153,10 @@ def check_features(model: Model, x: Tensor, way_out: str = "") -> None:
     reads, num_features = getattr(model, "in_features", None), x.shape[1]
     if reads is not None and reads != num_features:
         raise ValueError(f"the model reads {reads} features a node (got data with {num_features}){way_out}")
-    parameters = model.parameters() if isinstance(model, nn.Module) else iter(())
-    weights = next((parameter.dtype for parameter in parameters if parameter.is_floating_point()), x.dtype)
+    parameters = offered(model, "parameters")
+    weights = next(
+        (parameter.dtype for parameter in (parameters() if parameters else ()) if parameter.is_floating_point()),
+        x.dtype,
+    )
     if weights != x.dtype:
         raise ValueError(f"features must have the type of the model's weights, {weights} (got {x.dtype}); call x.to()")

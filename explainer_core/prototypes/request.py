@@ -5,7 +5,9 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
+from torch import nn
 
+from explainer_core.adapters import as_model, check_kind
 from explainer_core.api import explain_many
 from explainer_core.checks import InvalidValue, shown
 from explainer_core.computation.batches import check_targets
@@ -26,7 +28,7 @@ STEPS_SHOWN = 10  # how often a prototype that is being watched grows
 
 
 def prototype(
-    model: Model,
+    model: Model | nn.Module,
     data: Graph | GraphSet,
     label: int | None = None,
     *,
@@ -47,6 +49,9 @@ def prototype(
     "auto". `clusters` is how many shapes to look for; by default another only where it is clear.
     """
     config = checked_config(config)
+    check_kind(data)
+    given = reference if reference is not None else next(iter(targets or ()), None)
+    model = as_model(model, data, None if given is None else TASKS[type(given)])
     check_model(model)
     _check_request(label, instances, clusters, model.num_classes)
     chosen = _chosen(model, data, label, targets, reference, instances, seed)

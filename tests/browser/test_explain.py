@@ -89,6 +89,7 @@ def test_the_number_box_and_the_random_button(page):
     box.press("Enter")
     expect(heading(page)).to_contain_text("node 700")
     settled(page)
+    page.get_by_role("button", name="Pick one").click()
     page.get_by_role("button", name="A wrong one").click()
     expect(page.get_by_text("✗ wrong")).to_be_visible()
     settled(page)
@@ -127,6 +128,7 @@ def test_the_switch_shows_the_mask_and_back_and_the_camera_stays(page):
 
 def test_touching_a_regularisation_slider_shows_the_mask(page):
     open_page(page, "/?dataset=karate&node=19" + QUICK)
+    page.get_by_role("button", name="Settings").click()
     page.get_by_text("Regularisation", exact=True).click()
     page.get_by_role("slider", name="Needed (necessity)").focus()
     page.keyboard.press("ArrowRight")

@@ -16,9 +16,9 @@ def open_explain(page: Page, width: int) -> None:
     page.wait_for_timeout(500)
 
 
-def test_beside_an_open_sidebar_the_words_of_a_switch_are_whole(page):
-    open_explain(page, 800)
-    expect(page.get_by_test_id("stSidebar")).to_be_in_viewport()
+@pytest.mark.parametrize("width", [640, 800, 890])
+def test_the_words_of_a_switch_are_whole(page, width):
+    open_explain(page, width)
     button = (
         page.get_by_role("radio", name="Whole data set").or_(page.get_by_role("button", name="Whole data set")).first
     )

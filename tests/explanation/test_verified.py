@@ -14,7 +14,7 @@ from explainer_core.config import ExplainConfig
 from explainer_core.explanation import search
 from explainer_core.explanation.judging import Judge, edge_rows
 from explainer_core.explanation.metrics import explained_class
-from explainer_core.explanation.verifying import asked_of, verified
+from explainer_core.explanation.verifying import asked_of, finished, verifying
 from explainer_core.graph import Graph, GraphSet, undirected
 from explainer_core.methods.verified import VERIFIED
 from explainer_core.models import GNN, ModelSpec
@@ -362,7 +362,7 @@ def test_another_start_changes_a_part_only_where_it_is_clearly_better(monkeypatc
 
     def table(masks):
         steady = {"occlusion": np.arange(len(bare.pairs), dtype=float)}
-        (found,) = verified(judge, [bare], [steady | masks], VERIFIED.steady)
+        (found,) = finished(verifying(judge, [bare], [steady | masks], VERIFIED.steady))
         return {len(part.edges): part for part in reversed(found.table)}  # the first of a size is the one for edges
 
     without_masks, changes = table({}), 0

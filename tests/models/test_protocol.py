@@ -288,9 +288,11 @@ def test_a_network_that_ignores_the_mask_cannot_be_differentiated():
         xc.explain(Deaf("node"), data_for("node"), xc.Node(3), QUICK)
 
 
-def test_a_module_that_is_no_model_says_what_is_missing():
+def test_what_is_no_model_says_what_is_missing():
     graph = random_graph()
-    with pytest.raises(ValueError, match=r"got a Linear without task, num_classes, hops, logits\)"):
+    with pytest.raises(ValueError, match=r"got a str without task, num_classes, hops, logits\)"):
+        xc.explain("gcn", graph, xc.Node(0), QUICK)
+    with pytest.raises(ValueError, match=r"\(got Linear, whose answer follows no edge weight\)"):
         xc.explain(torch.nn.Linear(5, 3), graph, xc.Node(0), QUICK)
     for name, value, message in (
         ("hops", 0, "hops of a model"),

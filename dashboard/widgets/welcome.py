@@ -1,0 +1,30 @@
+"""The first sentence: what this is, what is shown, and what to do next. Folded away after the first click."""
+
+import streamlit as st
+
+from dashboard import state
+
+TEXT = (
+    "**Why did the network say that?** A graph neural network has made the prediction below. The picture shows the few "
+    "nodes and edges it rests on, checked with the network itself: what they give alone, and what is left without them. "
+    "Click another node, drag the size under the picture, or pick other data above."
+)
+
+
+def show_welcome() -> None:
+    slot = st.empty()  # always there, or what follows would move and be drawn anew
+    if state.is_welcomed():
+        with slot.container(key="welcome_text"):
+            st.markdown(TEXT)
+
+
+def welcome_button() -> None:
+    """The way back to the first sentence."""
+    st.button(
+        "",
+        icon=":material/help:",
+        key="welcome",
+        on_click=state.welcome_again,
+        type="tertiary",
+        help="What is this page?",
+    )
