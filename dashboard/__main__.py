@@ -1,4 +1,4 @@
-"""The command `graph-explainer`: `run` starts the dashboard, all others are the library's own."""
+"""The command `graph-explainer`: `run` starts the dashboard, `prototypes` makes what its page opens with; others are the library's."""
 
 import argparse
 import os
@@ -27,6 +27,7 @@ LIBRARIES = (
     "segno",
 )  # of the extra [dashboard]
 RUN = "start the dashboard and print its address"
+PROTOTYPES = "make the prototypes that the page opens with, and keep them beside the weights"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,7 +43,24 @@ def main(arguments: list[str] | None = None) -> int:
 
     parser, commands = build_parser("graph-explainer")
     commands.add_parser("run", help=RUN, add_help=False)  # for the list of commands; it never gets this far
+    command = commands.add_parser("prototypes", help=PROTOTYPES, description=PROTOTYPES)
+    command.add_argument("datasets", metavar="DATASET", nargs="*", help="only these")
+    command.add_argument("--out", type=Path, help="where to write, instead of where the weights are")
+    command.set_defaults(run=ship)
     return run_command(arguments, parser)
+
+
+def ship(options) -> int:
+    from dashboard.services.shipping import ship_prototypes
+    from explainer_core.datasets.registry import DATASETS, dataset_info
+    from explainer_core.zoo.shipped import OUTPUT_FOLDER
+
+    for name in options.datasets or DATASETS:
+        dataset_info(name)  # a name that is wrong is told before hours are spent on the others
+    for name in options.datasets or DATASETS:
+        path = ship_prototypes(name, options.out or OUTPUT_FOLDER, print)
+        print(f"wrote {path} ({path.stat().st_size:,} bytes)")
+    return 0
 
 
 def run(arguments: list[str]) -> int:

@@ -226,7 +226,6 @@ def explain_starts(
     `config.seeds` further on. The explanation itself is the first start. Leaving the loop leaves nothing behind.
     """
     at_least("starts", starts, 2)
-    model = as_model(model, data, TASKS[type(explanation.target)])
     config, target, method = explanation.config, explanation.target, method_named(explanation.method)
     asked = "distribution" if explanation.explained_class is None else explanation.explained_class
     first_seeds = [(config.seed + start * config.seeds) % 2**31 for start in range(1, starts)]

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
-from dashboard.view import explanation_text, model_text, svg
+from dashboard.view import explanation_text, model_text, prototype_text, svg
 from dashboard.view.plain_text import for_markdown, sentence
 from dashboard.widgets import controls
 from dashboard.widgets.graph_view import gallery_view, network_view
@@ -15,6 +15,12 @@ from dashboard.widgets.missing import card_or_reason
 
 PAGE = "prototypes"
 TALL = 420
+FRAGMENT = 240
+SHAPES = (
+    "The explanations of many members are laid on each other; what they share is the prototype. "
+    "The wider an edge, the more members have it."
+)
+MOLECULES = "The explanations of many members are compared; the fragments they share are the prototype."
 FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)
 
 
@@ -40,7 +46,7 @@ def choose_class(card: services.Card, complaints: list[str]) -> services.ClassRe
     """Which class, from how many members, and how large."""
     names = services.class_names(card.dataset) or services.LINK_CLASSES
     default = state.default_config(card.dataset)
-    label = state.label_from_query(names, complaints.append)
+    label = state.label_from_query(card.dataset, names, complaints.append)
     st.selectbox(
         "Class",
         range(len(names)),
@@ -49,7 +55,7 @@ def choose_class(card: services.Card, complaints: list[str]) -> services.ClassRe
         on_change=state.on_change,
         args=(state.LABEL,),
     )
-    instances = state.instances_from_query(complaints.append)
+    instances = state.instances_from_query(card.dataset, complaints.append)
     st.slider(
         "Members beside the reference",
         1,
@@ -68,21 +74,22 @@ def choose_class(card: services.Card, complaints: list[str]) -> services.ClassRe
 def show_class(info: services.DatasetInfo, card: services.Card, request: services.ClassRequest) -> None:
     names = services.class_names(card.dataset) or services.LINK_CLASSES
     st.title(for_markdown(f"What “{names[request.label]}” looks like to the network"))
-    st.write(
-        for_markdown(
-            f"{info.title} · {model_text.model_title(card)}. The explanations of many members are laid on each other; "
-            "what they share is the prototype. The wider an edge, the more members have it."
-        )
-    )
+    molecules = services.is_of_molecules(card.dataset)
+    how = MOLECULES if molecules else SHAPES
+    st.write(for_markdown(f"{info.title} · {model_text.model_title(card)}. {how}"))
     prototype = grown(request)
     if prototype is None:
         return
     shape = choose_shape(prototype)
-    left, right = st.columns([1, 1], gap="medium")
-    with left:
-        show_prototype(request, shape)
-    with right:
-        show_members(request, shape)
+    if molecules:
+        show_fragments(request, shape)
+        show_members(request, shape, "Whole molecules; blue is what each explanation keeps.")
+    else:
+        left, right = st.columns([1, 1], gap="medium")
+        with left:
+            show_prototype(request, shape)
+        with right:
+            show_members(request, shape, "In the prototype's places; blue is what they share with it.")
     show_all_classes(request, names)
 
 
@@ -111,13 +118,23 @@ def grown(request: services.ClassRequest) -> services.Prototype | None:
             now = f"{done} of {total} members explained and aligned" if done < total else "Looking for what they share"
             bar.progress(done / total, text=now)
             if progress.so_far is not None:
-                drawn = services.prototype_picture(request, progress.so_far)
-                picture.image(svg.svg(*drawn, dark=st.context.theme.type == "dark", title=False, height=360))
+                drawn = first_picture(request, progress.so_far)
+                if drawn is not None:
+                    dark = st.context.theme.type == "dark"
+                    picture.image(svg.svg(*drawn, dark=dark, title=False, height=360))
 
     made = services.make_prototype(request, show_progress)
     live.empty()
     state.see_class(request)
     return made
+
+
+def first_picture(request: services.ClassRequest, prototype: services.Prototype):
+    """What is shown of a prototype that is not done yet; None where its molecules share nothing so far."""
+    if not services.is_of_molecules(request.dataset):
+        return services.prototype_picture(request, prototype)
+    found = services.fragments(request, prototype)
+    return (found[0].picture, found[0].panel) if found else None
 
 
 def choose_shape(prototype: services.Prototype) -> services.Prototype:
@@ -150,19 +167,39 @@ def show_prototype(request: services.ClassRequest, prototype: services.Prototype
     network_view("prototype", picture, [titled], group="prototype", height=TALL, clickable=False)
     features = services.prototype_features(request, prototype)
     if features:
-        st.caption(for_markdown(f"Features that matter most: {', '.join(features)}."))
+        st.markdown(for_markdown(f"Features that matter most: {', '.join(features)}."))
+    download(request, prototype)
+
+
+def show_fragments(request: services.ClassRequest, prototype: services.Prototype) -> None:
+    """What the molecules' explanations share, each fragment with its share; or that they share none."""
+    found = services.fragments(request, prototype)
+    if not found:
+        st.info(prototype_text.NO_FRAGMENT)
+    for number, (column, one) in enumerate(zip(st.columns(max(3, len(found)), gap="medium"), found, strict=False), 1):
+        having = len(one.fragment.members)
+        with column:
+            st.subheader(prototype_text.found_in(having, one.members).capitalize())
+            st.markdown(prototype_text.counts(having, one.members, one.fragment.in_molecules))
+            network_view(f"fragment {number}", one.picture, [one.panel], height=FRAGMENT, clickable=False)
+    if found:
+        st.markdown(prototype_text.HOW_READ)
+    download(request, prototype)
+
+
+def download(request: services.ClassRequest, prototype: services.Prototype) -> None:
     st.download_button(
         "JSON", prototype.to_json, file_name=f"{request.dataset}-prototype-{request.label}.json", on_click="ignore"
     )
 
 
-def show_members(request: services.ClassRequest, prototype: services.Prototype) -> None:
+def show_members(request: services.ClassRequest, prototype: services.Prototype, how: str) -> None:
     st.subheader("Its members, the least alike first")
-    st.caption("In the prototype's places; blue is what they share with it. Click one to see its own explanation.")
+    st.markdown(f"{how} Click one to see its own explanation.")
     cards = services.member_cards(request, prototype)
     with st.container(height=TALL + 60, border=False):
         clicked = gallery_view("members", cards)
-    if clicked is not None and clicked < len(cards):
+    if clicked is not None and clicked < len(prototype.members):
         st.switch_page("screens/explain.py", query_params=services.member_query_params(request, prototype, clicked))
 
 

@@ -44,6 +44,7 @@ from dashboard.services.catalogue import (
     molecule_facts,
 )
 from dashboard.services.export import as_csv, as_graphml, as_json, as_network, as_python
+from dashboard.services.fragments import DrawnFragment, fragments, is_of_molecules, kept_fragments
 from dashboard.services.methods import beside_main, described, methods_for
 from dashboard.services.pictures import COLOURS, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
@@ -92,6 +93,7 @@ __all__ = [
     "DatasetFacts",
     "DatasetInfo",
     "Drawn",
+    "DrawnFragment",
     "ExplainConfig",
     "Explanation",
     "GraphFilter",
@@ -132,10 +134,13 @@ __all__ = [
     "features_vary",
     "filtered_graphs",
     "found_prototype",
+    "fragments",
     "gallery",
     "has_motifs",
     "is_here",
     "is_mask",
+    "is_of_molecules",
+    "kept_fragments",
     "kept_on",
     "known_answer",
     "links",

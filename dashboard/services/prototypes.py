@@ -1,6 +1,7 @@
 """Prototypes: one picture for a whole class, and its members drawn in the same places."""
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -12,42 +13,63 @@ from dashboard.cache import Cache
 from dashboard.jobs import Priority
 from dashboard.schema import Request
 from dashboard.services.browse import links
+from dashboard.services.fragments import fragments, is_of_molecules, molecule_of_member
 from dashboard.services.predict import all_predictions, class_colours, target_name
-from dashboard.tasks import ClassRequest
-from dashboard.tasks.subjects import load_data, load_graphs, network
-from dashboard.view.palette import ELEMENTS, QUIET
+from dashboard.tasks import ClassRequest, usual_request
+from dashboard.tasks.subjects import card_of, load_data, network
+from dashboard.view.palette import QUIET
 from dashboard.view.picture import Panel, Picture, Thumbnail
 from dashboard.view.svg import thumbnail
-from explainer_core import Explanation, Graph, GraphSet, Prototype
+from explainer_core import Explanation, Graph, Prototype
 from explainer_core.layout.graph import neighbourhood_layout
-from explainer_core.layout.molecule import is_molecule
 from explainer_core.prototypes.joining import compare
 from explainer_core.prototypes.member import Member
+from explainer_core.prototypes.stored import StoredError, read_prototypes
 
 LEAST_AGREEMENT = 0.15  # edges that fewer members have are not drawn
 STRAY = 32.0  # pixels between a node without a role and the node it hangs on
 
 _PROTOTYPES: Cache[Prototype] = Cache(32)
+_STORED: Cache[Mapping[int, Prototype]] = Cache(32)
 
 
 def found_prototype(request: ClassRequest) -> Prototype | None:
-    return _PROTOTYPES.get(request)
+    """The prototype that ships with the weights, or one that was made since the server started."""
+    shipped = _stored(request).get(request.label)
+    return _PROTOTYPES.get(request) if shipped is None else shipped
+
+
+def _stored(request: ClassRequest) -> Mapping[int, Prototype]:
+    """The prototypes of all classes that are kept on disk for such a request; a file that is broken counts as none."""
+
+    def read() -> Mapping[int, Prototype]:
+        card, data = card_of(request.dataset, request.model), load_data(request.dataset)
+        try:
+            return read_prototypes(card, data, request.instances, request.config)
+        except StoredError as error:
+            logging.getLogger(__name__).warning("%s; prototypes are computed instead", error)
+            return {}
+
+    return _STORED.get_or_create(with_label(request, 0), read)
 
 
 def make_prototype(request: ClassRequest, on_progress: Callable[[object], None]) -> Prototype:
     """Explains and aligns the members; `on_progress` may raise to stop. Raises ValueError for a class without members."""
-    task = network(request.dataset, request.model).task
-    targets = _links_of_class(request) if task == "link" else None
     made = jobs.call(
         tasks.make_prototype,
         request,
-        targets,
+        targets_of_class(request),
         key=request,
         priority=Priority.BELOW,
         long=True,
         on_progress=on_progress,
     )
     return _PROTOTYPES.put(request, made)
+
+
+def targets_of_class(request: ClassRequest) -> list[xc.Link] | None:
+    """The pairs of a class of links; None where the core itself finds the members."""
+    return _links_of_class(request) if network(request.dataset, request.model).task == "link" else None
 
 
 def _links_of_class(request: ClassRequest) -> list[xc.Link]:
@@ -60,7 +82,10 @@ def _links_of_class(request: ClassRequest) -> list[xc.Link]:
 
 
 def prototype_of_class(seen: Sequence[ClassRequest], request: Request, label: int) -> Prototype | None:
-    """The last prototype of the class among those a visitor has seen, to lay beside one of its members."""
+    """The class's prototype to lay beside one of its members: what ships, else the last one that this visitor has seen."""
+    shipped = _stored(usual_request(request.dataset, request.model, label)).get(label)
+    if shipped is not None:
+        return shipped
     wanted = (request.dataset, request.model, label)
     kept = [_PROTOTYPES.get(asked) for asked in seen if (asked.dataset, asked.model, asked.label) == wanted]
     return next((each for each in reversed(kept) if each is not None), None)
@@ -95,13 +120,22 @@ def class_cards(request: ClassRequest, names: Sequence[str]) -> tuple[Thumbnail,
     """The prototypes of all classes that are made already, as small pictures."""
     cards = []
     for label, name in enumerate(names):
-        prototype = found_prototype(with_label(request, label))
+        asked = with_label(request, label)
+        prototype = found_prototype(asked)
         if prototype is not None:
-            note = f"{len(prototype.members)} members"
-            cards.append(
-                Thumbnail(label, name, note, thumbnail(*prototype_picture(with_label(request, label), prototype)))
-            )
+            cards.append(Thumbnail(label, name, *_small(asked, prototype)))
     return tuple(cards)
+
+
+def _small(request: ClassRequest, prototype: Prototype) -> tuple[str, str]:
+    """A note and a small picture; of molecules that share no fragment, the most typical one."""
+    count = f"{len(prototype.members)} members"
+    if not is_of_molecules(request.dataset):
+        return count, thumbnail(*prototype_picture(request, prototype))
+    first = next(iter(fragments(request, prototype)), None)
+    if first is None:
+        return f"{count}, no shared fragment", thumbnail(*molecule_of_member(request, prototype.reference_member))
+    return f"in {len(first.fragment.members)} of {count}", thumbnail(first.picture, first.panel)
 
 
 def titled(panel: Panel, title: str, lines: Sequence[str]) -> Panel:
@@ -119,9 +153,7 @@ def prototype_picture(request: ClassRequest, prototype: Prototype) -> tuple[Pict
         len(roles), np.array(edges, dtype=int).reshape(-1, 2), [index[r] for r in prototype.roots]
     )
     colours, labels = zip(*(_role_looks(request, prototype, role) for role in roles), strict=True)
-    named = labels if _molecules(request) else tuple(
-        label if role in cut.nodes else "" for role, label in zip(roles, labels, strict=True)
-    )  # fmt: skip
+    named = tuple(label if role in cut.nodes else "" for role, label in zip(roles, labels, strict=True))
     picture = Picture(
         nodes=tuple(roles),
         x=tuple(where[:, 0].round(1).tolist()),
@@ -131,7 +163,6 @@ def prototype_picture(request: ClassRequest, prototype: Prototype) -> tuple[Pict
         tips=tuple(_role_tip(prototype, role, label) for role, label in zip(roles, labels, strict=True)),
         edges=edges,
         targets=tuple(index[role] for role in prototype.roots),
-        bonds=(1,) * len(edges) if _molecules(request) else (),
     )
     position = {tuple(pair): i for i, pair in enumerate(pairs.tolist())}
     panel = Panel(
@@ -144,20 +175,11 @@ def prototype_picture(request: ClassRequest, prototype: Prototype) -> tuple[Pict
     return picture, panel
 
 
-def _molecules(request: ClassRequest) -> bool:
-    data = load_data(request.dataset)
-    return isinstance(data, GraphSet) and is_molecule(data[0])
-
-
 def _role_looks(request: ClassRequest, prototype: Prototype, role: int) -> tuple[str, str]:
-    """Colour and label of a role: the element or the predicted class that most members have there."""
+    """Colour and label of a role: the predicted class that most members have there."""
     graphs = [(member, node) for member in prototype.members if (node := member.nodes[role]) is not None]
     if not graphs:
         return QUIET, ""
-    if _molecules(request):
-        elements = [_graph_of(request, member).node_name(node) for member, node in graphs]
-        element = max(set(elements), key=elements.count)
-        return ELEMENTS.get(element, QUIET), element
     if isinstance(load_data(request.dataset), Graph) and network(request.dataset, request.model).spec.task == "node":
         predicted = all_predictions(request.dataset, request.model).predicted[[node for _, node in graphs]].tolist()
         label = int(max(set(predicted), key=predicted.count))
@@ -172,7 +194,12 @@ def _role_tip(prototype: Prototype, role: int, label: str) -> str:
 
 
 def member_cards(request: ClassRequest, prototype: Prototype) -> tuple[Thumbnail, ...]:
-    """The members as small pictures in the prototype's places, those least like it first."""
+    """The members as small pictures, those least like the prototype first.
+
+    They stand in the prototype's places; molecules as they are, and first those that keep none of its fragments.
+    """
+    if is_of_molecules(request.dataset):
+        return _molecule_cards(request, prototype)
     picture, _ = prototype_picture(request, prototype)
     where = {role: (picture.x[i], picture.y[i]) for i, role in enumerate(picture.nodes)}
     cards = []
@@ -181,6 +208,21 @@ def member_cards(request: ClassRequest, prototype: Prototype) -> tuple[Thumbnail
         name = target_name(request.one(_target_of(member.target)))
         cards.append(Thumbnail(number, name, note, thumbnail(*_member_picture(request, member, where))))
     return tuple(cards)
+
+
+def _molecule_cards(request: ClassRequest, prototype: Prototype) -> tuple[Thumbnail, ...]:
+    found = fragments(request, prototype)
+    having = {id(prototype.members[i]): 0 for one in found for i in one.fragment.members}
+    for one in found:
+        for i in one.fragment.members:
+            having[id(prototype.members[i])] += 1
+    cards = []
+    for number, member in enumerate(prototype.outliers):
+        count = having.get(id(member), 0)
+        note = f"keeps {count} of {len(found)}" if found else ""
+        name = target_name(request.one(_target_of(member.target)))
+        cards.append((count, Thumbnail(number, name, note, thumbnail(*molecule_of_member(request, member)))))
+    return tuple(card for _, card in sorted(cards, key=lambda each: each[0]))
 
 
 def member_query_params(request: ClassRequest, prototype: Prototype, number: int) -> dict[str, str]:
@@ -203,11 +245,6 @@ def _target_of(target: xc.Node | xc.WholeGraph | xc.Link) -> int | tuple[int, in
     return target.node if isinstance(target, xc.Node) else cast(int, target.index)
 
 
-def _graph_of(request: ClassRequest, member: Member) -> Graph:
-    """The graph of a member, where the members are graphs."""
-    return load_graphs(request.dataset)[cast(int, _target_of(member.target))]
-
-
 def _member_picture(
     request: ClassRequest, member: Member, where: dict[int, tuple[float, float]]
 ) -> tuple[Picture, Panel]:
@@ -222,11 +259,8 @@ def _member_picture(
     nodes = sorted(at)
     index = {node: i for i, node in enumerate(nodes)}
     edges = [(a, b) for a, b in member.edges if a in index and b in index]
-    graph = _graph_of(request, member) if isinstance(load_data(request.dataset), GraphSet) else None
-    molecules = _molecules(request)
-    names = [graph.node_name(node) if graph is not None and molecules else "" for node in nodes]
-    colours = tuple(ELEMENTS.get(name, QUIET) for name in names)
-    if graph is None and network(request.dataset, request.model).spec.task == "node":
+    colours = (QUIET,) * len(nodes)
+    if isinstance(load_data(request.dataset), Graph) and network(request.dataset, request.model).spec.task == "node":
         predicted = all_predictions(request.dataset, request.model).predicted
         colours = tuple(class_colours(request.dataset)[predicted[node]] for node in nodes)
     picture = Picture(
@@ -234,11 +268,10 @@ def _member_picture(
         x=tuple(round(float(at[node][0]), 1) for node in nodes),
         y=tuple(round(float(at[node][1]), 1) for node in nodes),
         colours=colours,
-        labels=tuple(names),
+        labels=("",) * len(nodes),
         tips=("",) * len(nodes),
         edges=tuple((index[a], index[b]) for a, b in edges),
         targets=tuple(index[root] for root in member.explanation.roots if root in index),
-        bonds=(1,) * len(edges) if molecules else (),
     )
     extra = set(member.extra)
     shared = tuple(i for i, edge in enumerate(edges) if edge not in extra)

@@ -17,5 +17,5 @@ METHODS, COLOUR, VIEW, LAYOUT, EVERYTHING = "methods", "colour", "view", "layout
 VIEWS = ("neighbourhood", "whole data set")
 LAYOUTS = ("graph", "embedding", "gallery")
 NO_METHOD = "none"  # a choice too, which an empty value could not tell from none made
-MOST_INSTANCES, USUAL_INSTANCES = 200, 10
+MOST_INSTANCES = 200
 OF_TARGET = (NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS, LABEL)

@@ -20,7 +20,6 @@ from dashboard.state.names import (
     OF_TARGET,
     SMILES,
     SOURCE,
-    USUAL_INSTANCES,
 )
 from dashboard.state.query import LONGEST, in_quotes, query_param, set_query_param, set_query_params, set_widget
 from dashboard.state.session import first_page
@@ -153,15 +152,15 @@ def class_from_query(class_names: Sequence[str], complain: Callable[[str], None]
         return "predicted"
 
 
-def label_from_query(names: Sequence[str], complain: Callable[[str], None]) -> int:
-    """The class of the prototype; the second one unless the query parameters say another: the first is often the ground."""
-    label = _number(LABEL, min(1, len(names) - 1), len(names), complain)
+def label_from_query(dataset: str, names: Sequence[str], complain: Callable[[str], None]) -> int:
+    """The class of the prototype; the one people ask about unless the query parameters say another."""
+    label = _number(LABEL, min(first_look(dataset).label, len(names) - 1), len(names), complain)
     set_widget(LABEL, label)
     return label
 
 
-def instances_from_query(complain: Callable[[str], None]) -> int:
-    instances = max(1, _number(INSTANCES, USUAL_INSTANCES, MOST_INSTANCES + 1, complain))
+def instances_from_query(dataset: str, complain: Callable[[str], None]) -> int:
+    instances = max(1, _number(INSTANCES, first_look(dataset).instances, MOST_INSTANCES + 1, complain))
     set_widget(INSTANCES, instances)
     return instances
 

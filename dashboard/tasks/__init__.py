@@ -15,7 +15,7 @@ from dashboard.tasks.explaining import (
     resize,
     try_starts,
 )
-from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype
+from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype, usual_request
 from dashboard.tasks.warming import warm_up
 from explainer_core.explanation.trust import STARTS
 
@@ -34,5 +34,6 @@ __all__ = [
     "make_prototype",
     "resize",
     "try_starts",
+    "usual_request",
     "warm_up",
 ]

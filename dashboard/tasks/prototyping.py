@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import explainer_core as xc
+from dashboard.first_look import first_look
 from dashboard.schema import Request
 from dashboard.tasks.subjects import load_data, network
 from explainer_core import ExplainConfig, Prototype
@@ -26,6 +27,12 @@ class ClassRequest:
         """The request for a single member."""
         kind = network(self.dataset, self.model).spec.task
         return Request(self.dataset, self.model, kind, target, "predicted", self.config)
+
+
+def usual_request(dataset: str, model: str, label: int) -> ClassRequest:
+    """What the Prototypes page asks for until somebody changes a setting."""
+    look = first_look(dataset)
+    return ClassRequest(dataset, model, label, look.instances, ExplainConfig(k_m_unit=look.unit))
 
 
 @dataclass(frozen=True)

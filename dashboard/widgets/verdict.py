@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard import services, state
 from dashboard.schema import Trust, judged
-from dashboard.view import explanation_text, figures
+from dashboard.view import explanation_text, figures, prototype_text
 from dashboard.view.plain_text import for_markdown, shortened
 from dashboard.widgets.graph_view import network_view
 
@@ -149,18 +149,36 @@ def feature_columns(explanations: Sequence[services.Explanation], k_f: int) -> n
 
 
 def show_class_beside(answer: services.Answer) -> None:
-    """The prototype of the predicted class, where this visitor has seen it, and how far this explanation is from it."""
+    """The prototype of the predicted class, where there is one, and how far this explanation is from it."""
     request, facts, explanation = answer.request, answer.facts, answer.explanation
     label = facts.predicted
     prototype = None if request.kind == "smiles" else services.prototype_of_class(state.classes_seen(), request, label)
     if prototype is None:
         return
-    alike, missing, extra = services.beside_prototype(prototype, request, explanation)
-    st.subheader(for_markdown(f"Beside the prototype of “{facts.class_names[label]}”"))
     asked = services.ClassRequest(request.dataset, request.model, label, len(prototype.members), request.config)
+    heading = for_markdown(f"Beside the prototype of “{facts.class_names[label]}”")
+    if services.is_of_molecules(request.dataset):
+        show_fragments_beside(heading, services.fragments(asked, prototype), answer)
+        return
+    alike, missing, extra = services.beside_prototype(prototype, request, explanation)
+    st.subheader(heading)
     picture, panel = services.prototype_picture(asked, prototype)
     lines = (
         f"{explanation_text.percent(alike)} alike",
         f"{missing} of its edges missing here, {extra} beyond it",
     )
     network_view("class_prototype", picture, [services.titled(panel, "Prototype", lines)], height=LOW, clickable=False)
+
+
+def show_fragments_beside(heading: str, found: Sequence[services.DrawnFragment], answer: services.Answer) -> None:
+    """The fragments that a class of molecules shares, and whether this explanation keeps them."""
+    if not found:
+        return
+    kept = services.kept_fragments(answer.request.dataset, found, answer.explanation)
+    st.subheader(heading)
+    st.markdown(prototype_text.kept_here(sum(kept), len(found)))
+    for number, (column, one, here) in enumerate(zip(st.columns(len(found)), found, kept, strict=True), 1):
+        with column:
+            share = prototype_text.found_in(len(one.fragment.members), one.members)
+            panel = services.titled(one.panel, "Kept here too" if here else "Not kept here", (share,))
+            network_view(f"class_fragment {number}", one.picture, [panel], height=LOW, clickable=False)

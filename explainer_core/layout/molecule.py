@@ -36,7 +36,7 @@ def molecule_layout(graph: Graph) -> np.ndarray:
         )
     try:
         with rdBase.BlockLogs():
-            positions = apart(_drawn_by_rdkit(_rdkit_molecule(graph)))  # hydrogens of crowded rings may coincide
+            positions = apart(_drawn_by_rdkit(rdkit_molecule(graph)))  # hydrogens of crowded rings may coincide
     except (ValueError, RuntimeError):
         # a typed or uploaded molecule may hold what RDKit has no picture of; it is still a graph
         return neighbourhood_layout(graph.num_nodes, graph.edge_index.t().numpy())
@@ -51,7 +51,7 @@ def bond_orders(graph: Graph) -> tuple[int, ...] | None:
     if not is_molecule(graph):
         return None
     with rdBase.BlockLogs():
-        mol = _rdkit_molecule(graph)
+        mol = rdkit_molecule(graph)
         with suppress(ValueError, RuntimeError):  # a ring may have no such pattern, as where its N lacks its hydrogen
             Chem.Kekulize(mol, clearAromaticFlags=True)
     orders = {Chem.BondType.DOUBLE: 2, Chem.BondType.TRIPLE: 3}
@@ -59,7 +59,7 @@ def bond_orders(graph: Graph) -> tuple[int, ...] | None:
     return tuple(orders.get(mol.GetBondBetweenAtoms(a, b).GetBondType(), 1) if a != b else 1 for a, b in ends)
 
 
-def _rdkit_molecule(graph: Graph) -> Chem.RWMol:
+def rdkit_molecule(graph: Graph) -> Chem.RWMol:
     """The atoms and bonds as the graph has them. Nothing is sanitised: the data draws nitro groups uncharged."""
     assert graph.node_names is not None  # is_molecule was asked
     assert graph.edge_types is not None

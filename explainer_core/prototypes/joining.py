@@ -92,7 +92,7 @@ class _Joint:
             label=self.label,
             reference=self.parts[first].explanation.target,
             members=tuple(_member(part, node_of) for part, node_of in zip(parts, found, strict=True)),
-            features=None if self.scale is None else _profile([part.values for part in parts], found),
+            features=None if self.scale is None else role_profile([part.values for part in parts], found),
             feature_scale=self.scale,
             cost=0.0,
             random_cost=0.0,
@@ -219,10 +219,10 @@ def _aligned(
 def _centre(pieces: Sequence[Piece], found: Sequence[np.ndarray]) -> Piece:
     """What the aligned pieces share: the mean of their edges, the median of their features."""
     joined = [permuted(piece.adjacency, node_of) for piece, node_of in zip(pieces, found, strict=True)]
-    return Piece(np.mean(joined, axis=0), _profile([piece.features for piece in pieces], found))
+    return Piece(np.mean(joined, axis=0), role_profile([piece.features for piece in pieces], found))
 
 
-def _profile(values: Sequence[np.ndarray], found: Sequence[np.ndarray]) -> np.ndarray:
+def role_profile(values: Sequence[np.ndarray], found: Sequence[np.ndarray]) -> np.ndarray:
     """The median of the features in each role; zero where nobody plays it: (R, F)."""
     rows = np.full((len(values), len(found[0]), values[0].shape[1]), np.nan)
     for row, features, node_of in zip(rows, values, found, strict=True):

@@ -38,12 +38,24 @@ class Part:
         pairs, scores = explanation.undirected()
         pairs, scores = (values[pairs[:, 0] != pairs[:, 1]] for values in (pairs, scores))  # a loop joins nobody
         grown = _grown(explanation, pairs, scores)
-        edges = tuple(map(tuple, pairs[grown].tolist()))
+        return cls.from_edges(
+            explanation, tuple(map(tuple, pairs[grown].tolist())), tuple(scores[grown].tolist()), data
+        )
+
+    @classmethod
+    def from_edges(
+        cls,
+        explanation: Explanation,
+        edges: tuple[tuple[int, int], ...],
+        weights: tuple[float, ...],
+        data: Graph | GraphSet,
+    ) -> "Part":
+        """The part that these edges are, with the features of its nodes."""
         roots = explanation.roots
         nodes = (*roots, *sorted({node for edge in edges for node in edge} - set(roots)))
         first = _first_node(explanation.target, data)
         values = data.x[first + torch.tensor(nodes, dtype=torch.int64)].numpy().astype(float)
-        return cls(explanation, nodes, edges, tuple(scores[grown].tolist()), values)
+        return cls(explanation, nodes, edges, weights, values)
 
     def piece(self, scale: np.ndarray | None) -> Piece:
         """Which nodes are joined, every edge counting the same: weights of different explanations do not compare."""

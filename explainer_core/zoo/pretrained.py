@@ -240,8 +240,8 @@ def save_pretrained(model: GNN, card: Card, *, folder: Path = FOLDER) -> Card:
     folder.mkdir(parents=True, exist_ok=True)
     data = save({name: values.cpu().contiguous() for name, values in model.state_dict().items()})
     card = replace(card, sha256=hashlib.sha256(data).hexdigest())
-    _write_atomically(folder / f"{card.name}.safetensors", data)
-    _write_atomically(folder / f"{card.name}.json", (json.dumps(card.to_dict(), indent=1) + "\n").encode())
+    write_atomically(folder / f"{card.name}.safetensors", data)
+    write_atomically(folder / f"{card.name}.json", (json.dumps(card.to_dict(), indent=1) + "\n").encode())
     return card
 
 
@@ -262,7 +262,7 @@ def _borrowed(card: Card, dataset: str) -> Card:
     )
 
 
-def _write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         temporary.write_bytes(data)

@@ -8,6 +8,20 @@ from playwright.sync_api import Page, expect
 expect.set_options(timeout=60_000)
 KEPT = "() => { const {picture, data} = graphViews.prototype; return data.panels[0].kept.map(e => [0, 1].map(end => picture.nodes[picture.edges[2 * e + end]])) }"
 
+SMALL_TEXT = """() => {
+  const found = [];
+  const look = (root) => {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.shadowRoot) look(element.shadowRoot);
+      const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+      const shown = own && element.checkVisibility() && !element.closest("svg");
+      if (shown && parseFloat(getComputedStyle(element).fontSize) < 13.9) found.push(element.textContent);
+    }
+  };
+  look(document.querySelector('[data-testid="stMainBlockContainer"]'));
+  return found;
+}"""
+
 
 def open_page(page: Page, address: str) -> None:
     page.goto(address)
@@ -55,3 +69,37 @@ def test_another_class_is_one_choice_away_and_all_come_to_stand_in_a_row(page):
     row.first.click()
     expect(page.get_by_role("heading", name="What “tree” looks like")).to_be_visible()
     expect(page).to_have_url(re.compile("label=0"))
+
+
+def test_the_first_look_at_a_class_of_molecules_is_there_at_once(page):
+    page.goto("/prototypes?dataset=karate")  # the server has loaded what it needs
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.goto("/prototypes?dataset=molecules")
+    page.wait_for_function('() => globalThis.graphViews?.["fragment 1"]', timeout=5_000)
+    expect(page.get_by_role("heading", name="What “mutagen” looks like")).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile(r"Found in \d+ % of the members")).first).to_be_visible()
+    lines = page.evaluate('() => graphViews["fragment 1"].picture.bondLines.map((lines) => lines.length)')
+    assert len(lines) >= 2
+    assert set(lines) <= {1, 2, 3}
+
+
+def test_a_member_that_is_a_molecule_is_opened_by_keyboard_beside_its_class(page):
+    page.goto("/prototypes?dataset=molecules")
+    page.wait_for_function('() => globalThis.graphViews?.["fragment 1"] && globalThis.graphViews?.members')
+    card = page.get_by_role("button", name=re.compile("keeps")).first
+    card.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Beside the prototype of “mutagen”")).to_be_visible()
+    expect(page.get_by_text(re.compile("This explanation (keeps|does not keep)")).first).to_be_visible()
+
+
+def test_titles_have_one_size_on_all_pages_and_nothing_here_is_smaller_than_14_pixels(page):
+    sizes = set()
+    for address in ("/?dataset=karate", "/prototypes?dataset=karate", "/data_and_models?dataset=karate"):
+        page.goto(address)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        sizes.add(page.get_by_role("heading", level=1).evaluate("title => getComputedStyle(title).fontSize"))
+    assert len(sizes) == 1
+    open_page(page, "/prototypes?dataset=karate")
+    small = page.evaluate(SMALL_TEXT)
+    assert small == []

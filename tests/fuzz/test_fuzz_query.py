@@ -98,8 +98,8 @@ def read(page: str, complaints: list[str]) -> state.Choice:
         complain(problem)
         kind, target = state.usual_target(card)
     names = services.LINK_CLASSES if card.task == "link" else services.class_names(dataset)
-    state.label_from_query(names, complain)
-    assert 1 <= state.instances_from_query(complain) <= state.MOST_INSTANCES
+    state.label_from_query(dataset, names, complain)
+    assert 1 <= state.instances_from_query(dataset, complain) <= state.MOST_INSTANCES
     target_class = state.class_from_query(names, complain)
     config = state.config_from_query(dataset, complain)
     method = state.method_from_query(complain)
