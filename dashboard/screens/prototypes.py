@@ -27,13 +27,14 @@ FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)
 def show() -> None:
     state.enter(PAGE)
     complaints: list[str] = []
+    bar = controls.bar()
     middle = st.container()
-    with st.sidebar:
+    with bar:
         info = controls.choose_dataset(services.datasets(), complaints.append)
         card = card_or_reason(info, middle, complaints.append)
     if card is not None:
         try:
-            with st.sidebar:
+            with bar:
                 request = choose_class(card, complaints)
             controls.show_complaints(complaints)
             show_class(info, card, request)
@@ -54,20 +55,23 @@ def choose_class(card: services.Card, complaints: list[str]) -> services.ClassRe
         key=state.LABEL,
         on_change=state.on_change,
         args=(state.LABEL,),
+        label_visibility="collapsed",
+        width=225,
     )
     instances = state.instances_from_query(card.dataset, complaints.append)
-    st.slider(
-        "Members beside the reference",
-        1,
-        state.MOST_INSTANCES,
-        key=state.INSTANCES,
-        on_change=state.on_change,
-        args=(state.INSTANCES,),
-        help="How many explanations are aligned with that of the most typical member.",
-    )
     config = state.config_from_query(card.dataset, complaints.append)
-    controls.choose_size(config.k_m, None, None)
-    controls.knob("k_m_unit", config, default)
+    with st.popover("Settings", icon=":material/tune:", key="settings"):
+        st.slider(
+            "Members beside the reference",
+            1,
+            state.MOST_INSTANCES,
+            key=state.INSTANCES,
+            on_change=state.on_change,
+            args=(state.INSTANCES,),
+            help="How many explanations are aligned with that of the most typical member.",
+        )
+        controls.choose_size(config.k_m, None, None)
+        controls.knob("k_m_unit", config, default)
     return services.ClassRequest(card.dataset, card.model, label, instances, config)
 
 

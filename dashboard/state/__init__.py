@@ -1,6 +1,17 @@
 """What the user chose, to and from the query parameters: the only place that touches session state and query parameters."""
 
 from dashboard.state.choice import Choice, link
+from dashboard.state.filters import (
+    ANY,
+    MOST_TEXT,
+    ONLY_CLASS,
+    ONLY_NODES,
+    ONLY_RIGHT,
+    ONLY_TEXT,
+    RIGHT_OR_WRONG,
+    filter_changed,
+    filter_from_query,
+)
 from dashboard.state.names import (
     BESIDE_THE_MASK,
     CLASS,
@@ -35,7 +46,6 @@ from dashboard.state.session import (
     is_stopped,
     is_welcomed,
     pulse,
-    recall,
     see_class,
     stop,
     turn_page,
@@ -75,6 +85,7 @@ from dashboard.state.target import (
 )
 
 __all__ = [
+    "ANY",
     "BESIDE_THE_MASK",
     "CLASS",
     "COLOUR",
@@ -91,7 +102,13 @@ __all__ = [
     "METHODS",
     "MODEL",
     "MOST_INSTANCES",
+    "MOST_TEXT",
     "NODE",
+    "ONLY_CLASS",
+    "ONLY_NODES",
+    "ONLY_RIGHT",
+    "ONLY_TEXT",
+    "RIGHT_OR_WRONG",
     "SHOWN",
     "SHOWN_AS",
     "SMILES",
@@ -113,6 +130,8 @@ __all__ = [
     "default_config",
     "end_chosen",
     "enter",
+    "filter_changed",
+    "filter_from_query",
     "first_page",
     "gallery_page",
     "go_on",
@@ -131,7 +150,6 @@ __all__ = [
     "one_of",
     "pulse",
     "query_param",
-    "recall",
     "reset",
     "row_chosen",
     "see_class",

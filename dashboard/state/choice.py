@@ -7,6 +7,7 @@ import streamlit as st
 
 from dashboard.address import server_address
 from dashboard.schema import ExplainConfig, Request
+from dashboard.state.filters import filter_in_query
 from dashboard.state.names import (
     CLASS,
     COLOUR,
@@ -47,6 +48,7 @@ def link(choice: Choice) -> str:
     values |= {METHODS: ",".join(choice.methods) or NO_METHOD, EVERYTHING: choice.everything}
     values |= {SHOWN: next(name for name, method in SHOWN_AS.items() if method == request.method)}
     values |= {COLOUR: choice.colour, VIEW: choice.view, LAYOUT: choice.layout}
+    values |= filter_in_query()
     return f"{server_address().link(st.context.url or '')}?{urlencode(values)}"
 
 

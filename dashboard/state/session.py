@@ -1,4 +1,4 @@
-"""What a visitor's session remembers beside the query parameters: stopped runs, widgets that come and go, the gallery's page."""
+"""What a visitor's session remembers beside the query parameters: stopped runs, what was seen, the gallery's page."""
 
 import secrets
 from collections.abc import Hashable
@@ -7,7 +7,6 @@ import streamlit as st
 
 _STOPPED = "stopped run"
 _PAGE = "page of the gallery"
-_KEPT = "kept"
 _VISITOR = "visitor"
 _SEEN = "classes seen"
 _WELCOME = "first sentence"
@@ -55,13 +54,6 @@ def go_on() -> None:
 
 def is_stopped(request: Hashable) -> bool:
     return st.session_state.get(_STOPPED) == request
-
-
-def recall(key: str, default) -> None:
-    """Sets a widget to what it was when last drawn: Streamlit forgets one that is not drawn for a while."""
-    if key not in st.session_state:
-        st.session_state[key] = st.session_state.get(f"{_KEPT} {key}", default)
-    st.session_state[f"{_KEPT} {key}"] = st.session_state[key]
 
 
 def gallery_page(last: int) -> int:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dashboard.first_look import first_look
 from dashboard.schema import LINK_CLASSES, Card, InvalidValue, index_in
+from dashboard.state.filters import FILTER
 from dashboard.state.names import (
     CLASS,
     DATASET,
@@ -35,7 +36,7 @@ def dataset_from_query(names: Sequence[str]) -> str | None:
 
 def dataset_to_query() -> None:
     """Called by the selector when the user has chosen. Targets and sizes of one data set mean nothing in another."""
-    of_other = (MODEL, *OF_TARGET, "k_m", "k_m_unit", "k_f", LAYOUT)
+    of_other = (MODEL, *OF_TARGET, *FILTER, "k_m", "k_m_unit", "k_f", LAYOUT)
     set_query_params(of_other, {DATASET: st.session_state[DATASET]})
     first_page()
 

@@ -66,3 +66,8 @@ class Thumbnail:
     title: str
     note: str
     svg: str  # made by svg.py, which escapes what it writes
+
+
+def known_truth(picture: Picture) -> str:
+    """What a dashed outline means: nothing was planted in a real molecule."""
+    return "groups known to do harm" if picture.bonds else "the planted answer"

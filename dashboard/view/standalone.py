@@ -4,7 +4,7 @@ import base64
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from dashboard.view.picture import Panel, Picture
+from dashboard.view.picture import Panel, Picture, known_truth
 from dashboard.view.style import DARK, LIGHT, SANS
 from dashboard.view.svg import svg
 from dashboard.view.svg_shapes import escaped, theme_rules
@@ -147,7 +147,7 @@ def _key(picture: Picture, panels: Sequence[Panel]) -> str:
     signs = (
         (weighed, "The wider and deeper the blue, the more the prediction rests on that edge."),
         (picture.targets, "Ring: what is explained."),
-        (picture.truth, "Dashed outline: the pattern that was planted."),
+        (picture.truth, f"Dashed outline: {known_truth(picture)}."),
         (any(panel.unstable for panel in panels), "Dotted: kept from some starts, dropped from others."),
         (True, "Turn the wheel to zoom, drag to move, double click to see everything."),
     )

@@ -1,11 +1,11 @@
 """The whole data set to choose from: a map, a gallery of small pictures, or a list of links."""
 
 from functools import partial
-from typing import cast
 
 import streamlit as st
 
 from dashboard import services, state
+from dashboard.widgets import controls
 from dashboard.widgets.graph_view import gallery_view, map_view
 
 LAYOUT_TITLES = {"graph": "Drawn graph", "embedding": "What the network sees", "gallery": "Gallery"}
@@ -14,8 +14,7 @@ LAYOUT_HELP = (
     "(the first two principal components of its embeddings)."
 )
 JOINED = ("all pairs", "joined", "not joined")
-RIGHT = {"right and wrong": None, "right": True, "wrong": False}
-ALL = -1  # classes; Streamlit takes None for nothing chosen
+RIGHT = {"any": "right and wrong", "right": "right", "wrong": "wrong"}
 
 
 def browse(card: services.Card, choice: state.Choice, height: int) -> None:
@@ -84,18 +83,22 @@ def choose_filter(card: services.Card) -> services.GraphFilter:
     sizes = services.sizes(card.dataset)
     names = services.class_names(card.dataset)
     smallest, largest = int(sizes.min()), max(int(sizes.max()), int(sizes.min()) + 1)
-    keys = {name: f"filter_{name}_{card.dataset}" for name in ("class", "right", "nodes", "text")}
-    for name, default in (("class", ALL), ("right", next(iter(RIGHT))), ("nodes", (smallest, largest)), ("text", "")):
-        state.recall(keys[name], default)
-    with st.popover("Filter", icon=":material/filter_list:"):
-        classes = [ALL, *range(len(names))]
-        title = {ALL: "all", **dict(enumerate(names))}.__getitem__
-        label = st.selectbox("Class", classes, format_func=title, key=keys["class"], on_change=state.first_page)
-        right = st.selectbox("Prediction", list(RIGHT), key=keys["right"], on_change=state.first_page)
-        nodes = st.slider("Nodes", smallest, largest, key=keys["nodes"], on_change=state.first_page)
-        fewest, most = cast(tuple[int, int], nodes)  # recalled above as a pair, which makes it a range
-        text = st.text_input("Name contains", key=keys["text"], max_chars=80, on_change=state.first_page)
-    return services.GraphFilter(None if label == ALL else label, RIGHT[right], fewest, most, text.strip())
+    complaints: list[str] = []
+    chosen = state.filter_from_query(names, smallest, largest, complaints.append)
+    every = {state.ONLY_CLASS: state.ANY, state.ONLY_RIGHT: state.ANY}
+    every |= {state.ONLY_NODES: (smallest, largest), state.ONLY_TEXT: ""}
+    changed = {"on_change": state.filter_changed, "args": (every,)}
+    with st.popover("Filter", icon=":material/filter_list:", key="filter"):
+        title = {state.ANY: "all", **dict(enumerate(names))}.__getitem__
+        classes = [state.ANY, *range(len(names))]
+        st.selectbox("Class", classes, format_func=title, key=state.ONLY_CLASS, **changed)
+        st.selectbox("Prediction", state.RIGHT_OR_WRONG, format_func=RIGHT.__getitem__, key=state.ONLY_RIGHT, **changed)
+        st.slider("Nodes", smallest, largest, key=state.ONLY_NODES, **changed)
+        st.text_input("Name contains", key=state.ONLY_TEXT, max_chars=state.MOST_TEXT, **changed)
+    controls.show_complaints(complaints)
+    label = chosen.label if isinstance(chosen.label, int) else None
+    right = {"right": True, "wrong": False}.get(chosen.right)
+    return services.GraphFilter(label, right, *chosen.nodes, chosen.text.strip())
 
 
 def show_links(card: services.Card, height: int) -> None:

@@ -19,7 +19,6 @@ FINE = ("k_m_unit", "connected", "refine", "feature_mask", "readout", "size_star
 BOXES = ("learning_rate", "seed", "max_edges")  # ranges too wide for a slider
 RANDOM_TITLES = {"all": "Any", "wrong": "A wrong one", "motif": "In a motif"}
 PREVIOUS, NEXT = "P", "N"  # keys that do what the arrows beside the target do
-MOST_TYPED = 20_000  # letters; a longer text the browser would refuse without a word, a shorter one gets a sentence
 AMONG_WORDS = {
     "all": "One of {} others, at random.",
     "wrong": "One of {} that the network gets wrong, those it was trained on among them.",
@@ -153,7 +152,6 @@ def _type_molecule(text: str) -> None:
         key=state.SMILES,
         placeholder="or a molecule as SMILES",
         on_change=state.typed,
-        max_chars=MOST_TYPED,
         label_visibility="collapsed",
         icon=":material/science:",
         width=260,

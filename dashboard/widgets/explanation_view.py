@@ -12,7 +12,7 @@ from dashboard.schema import judged
 from dashboard.view import explanation_text
 from dashboard.view.explained import ACCENT, DASHED, DOT, DOTTED, SQUARE, Entry, Explained, Size
 from dashboard.view.palette import WRONG
-from dashboard.view.picture import Panel, Picture
+from dashboard.view.picture import Panel, Picture, known_truth
 from dashboard.view.shapes_named import group_of, shape_of
 from dashboard.widgets.graph_view import explanation_view, search_announced
 
@@ -115,6 +115,6 @@ def legend(answer: services.Answer) -> tuple[Entry, ...]:
     drawing, facts = answer.question.drawing, answer.facts
     nodes = [Entry(SQUARE if colour == WRONG else DOT, name, colour) for name, colour in drawing.legend]
     accent = Entry(ACCENT, explanation_text.accent_means(facts, answer.explanation))
-    truth = "groups known to do harm" if drawing.picture.bonds else "the planted answer"
+    truth = known_truth(drawing.picture)
     dashed = [Entry(DASHED, truth)] if drawing.picture.truth else []
     return (*nodes, accent, Entry(DOTTED, "differs between starts"), *dashed)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -35,7 +35,7 @@ def export_button(choice: state.Choice, answer: services.Answer, shown: Callable
     request, name = choice.request, file_name(choice.request)
     with st.popover("Export"):
         files = (
-            ("SVG picture", "svg", "image/svg+xml", lambda: svg.svg(shown().picture, shown().panels[0])),
+            ("SVG picture", "svg", "image/svg+xml", lambda: picture(shown())),
             ("HTML page, opens offline", "html", "text/html", lambda: page(choice, shown())),
             ("Interactive network", "network.html", "text/html", lambda: services.as_network(answer)),
             ("JSON, all numbers", "json", "application/json", lambda: services.as_json(answer)),
@@ -54,6 +54,12 @@ def export_button(choice: state.Choice, answer: services.Answer, shown: Callable
             )
         st.caption("PNG: the button on each picture. The same in Python:")
         st.code(services.as_python(request), language="python")
+
+
+def picture(shown: Shown) -> str:
+    """The main picture, which says of what it is."""
+    main = shown.panels[0]
+    return svg.svg(shown.picture, replace(main, title=shown.title, lines=(main.title, *main.lines)))
 
 
 def page(choice: state.Choice, shown: Shown) -> str:

@@ -51,6 +51,7 @@ def prototype(
     config = checked_config(config)
     check_kind(data)
     given = reference if reference is not None else next(iter(targets or ()), None)
+    check_targets(data, [] if given is None else [given])
     model = as_model(model, data, None if given is None else TASKS[type(given)])
     check_model(model)
     _check_request(label, instances, clusters, model.num_classes)

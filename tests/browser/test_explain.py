@@ -284,7 +284,7 @@ def test_a_filter_of_the_gallery_is_still_there_after_a_look_elsewhere(page):
 
 
 def test_a_long_run_is_shown_while_it_learns_and_can_be_stopped(page):
-    page.goto("/?dataset=ba_shapes&steps=2000&seeds=50&size_start=100&size=0")
+    page.goto("/?dataset=ba_shapes&steps=2000&seeds=3&size_start=100&size=0")
     expect(page.get_by_text("Learning the mask: step")).to_be_visible()
     expect(page.get_by_test_id("stImage").locator("img, svg").first).to_be_visible()
     page.get_by_role("button", name="Stop this run").click()

@@ -484,8 +484,8 @@ def test_the_gallery_is_filtered_and_turned():
     assert app.button(key="back").disabled
     app.button(key="on").click()
     assert views(run(app))["gallery"]["thumbnails"][0][0] == services.PER_PAGE
-    app.selectbox(key="filter_class_molecules").set_value(1)
-    app.selectbox(key="filter_right_molecules").set_value("right")
+    app.selectbox(key="only_class").set_value(1)
+    app.selectbox(key="only_right").set_value("right")
     run(app)
     shown = [card[0] for card in views(app)["gallery"]["thumbnails"]]
     graph_filter = services.GraphFilter(label=1, right=True)
@@ -493,10 +493,10 @@ def test_the_gallery_is_filtered_and_turned():
     assert (
         shown == services.filtered_graphs("molecules", model, graph_filter)[: services.PER_PAGE].tolist()
     )  # from the first page again
-    app.text_input(key="filter_text_molecules").set_value("no compound is called so")
+    app.text_input(key="only_text").set_value("no compound is called so")
     assert "No graph passes" in texts(run(app).info)
-    app.text_input(key="filter_text_molecules").set_value("")
-    app.slider(key="filter_nodes_molecules").set_value((10, 14))
+    app.text_input(key="only_text").set_value("")
+    app.slider(key="only_nodes").set_value((10, 14))
     run(app)
     sizes = services.sizes("molecules")
     assert {10 <= sizes[card[0]] <= 14 for card in views(app)["gallery"]["thumbnails"]} == {True}
@@ -675,3 +675,30 @@ def test_the_arrows_lead_to_the_neighbouring_numbers_and_end_with_them():
     app.button(key="previous_target").click()
     assert "node 32," in heading(run(app))
     assert opened(node=0).button(key="previous_target").disabled
+
+
+def test_the_gallerys_filter_is_in_the_link_and_comes_back_with_it():
+    app = opened("molecules", view="whole data set")
+    app.selectbox(key="only_class").set_value(1)
+    app.selectbox(key="only_right").set_value("right")
+    app.slider(key="only_nodes").set_value((10, 14))
+    run(app)
+    shown = [card[0] for card in views(app)["gallery"]["thumbnails"]]
+    assert (said(app, "only_class"), said(app, "only_right"), said(app, "only_nodes")) == ("1", "right", "10,14")
+    link = next(each.value for each in app.code if "only_class" in each.value)
+    assert "only_nodes=10%2C14" in link
+    again = opened("molecules", view="whole data set", only_class=1, only_right="right", only_nodes="10,14")
+    assert [card[0] for card in views(again)["gallery"]["thumbnails"]] == shown
+    app.selectbox(key="only_class").set_value("any")
+    run(app)
+    assert said(app, "only_class") is None
+
+
+@pytest.mark.parametrize(
+    "bad", [{"only_class": 9}, {"only_right": "maybe"}, {"only_nodes": "5"}, {"only_nodes": "9,2"}, {"only_nodes": "a,b"}]
+)
+def test_a_bad_filter_shows_all_with_a_word(bad):
+    app = opened("molecules", view="whole data set", **bad)
+    assert str(next(iter(bad.values()))) in texts(app.warning)
+    everything = opened("molecules", view="whole data set")
+    assert views(app)["gallery"]["thumbnails"] == views(everything)["gallery"]["thumbnails"]

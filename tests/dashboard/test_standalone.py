@@ -4,11 +4,13 @@ import base64
 import hashlib
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
 from dashboard.view.picture import Panel, Picture
 from dashboard.view.standalone import SCRIPT, html
+from dashboard.widgets.export import Shown, picture
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -105,6 +107,21 @@ def test_the_key_names_only_marks_that_are_there():
     assert "Ring" in page()
     assert "Dotted" not in page()
     assert "Dashed" not in page()
+
+
+def test_only_of_made_graphs_is_said_that_something_was_planted():
+    made = replace(PICTURE, truth=(0,))
+    assert "Dashed outline: the planted answer." in html("Node 1", (), made, PANELS)
+    molecule = html("Nitrobenzene", (), replace(made, bonds=(1, 2)), PANELS)
+    assert "Dashed outline: groups known to do harm." in molecule
+    assert "planted" not in molecule
+
+
+def test_the_picture_that_is_saved_says_of_what_it_is():
+    shown = Shown("BA-Shapes · GCN · node 414", (), PICTURE, PANELS[1:], 1, {})
+    words = "".join(element.text or "" for element in parsed(picture(shown)).iter(f"{SVG}text"))
+    assert "BA-Shapes · GCN · node 414" in words
+    assert "Gradient" in words
 
 
 def test_same_input_same_bytes():

@@ -1,0 +1,72 @@
+"""Which graphs the gallery shows, to and from the query parameters: a filter outlives a reload, and goes along in a link."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dashboard.schema import InvalidValue, index_in
+from dashboard.schema import one_of as checked_one_of
+from dashboard.state.query import in_quotes, query_param, set_query_params, set_widget
+from dashboard.state.session import first_page
+
+ONLY_CLASS, ONLY_RIGHT, ONLY_NODES, ONLY_TEXT = FILTER = ("only_class", "only_right", "only_nodes", "only_text")
+ANY = "any"
+RIGHT_OR_WRONG = (ANY, "right", "wrong")
+MOST_TEXT = 80  # letters
+
+
+@dataclass(frozen=True)
+class Filter:
+    """As the widgets show it."""
+
+    label: int | str  # a class, or any
+    right: str
+    nodes: tuple[int, int]  # at least and at most
+    text: str
+
+
+def filter_from_query(
+    class_names: Sequence[str], smallest: int, largest: int, complain: Callable[[str], None]
+) -> Filter:
+    """Sets the widgets of the filter to what the query parameters say."""
+    text = (query_param(ONLY_TEXT) or "")[:MOST_TEXT]
+    found = Filter(
+        _read(ONLY_CLASS, lambda asked: index_in(ONLY_CLASS, asked, len(class_names), (ANY,)), ANY, complain),
+        _read(ONLY_RIGHT, lambda asked: checked_one_of(ONLY_RIGHT, asked, RIGHT_OR_WRONG), ANY, complain),
+        _read(ONLY_NODES, lambda asked: _range(asked, smallest, largest), (smallest, largest), complain),
+        text,
+    )
+    for name, value in zip(FILTER, (found.label, found.right, found.nodes, found.text), strict=True):
+        set_widget(name, value)
+    return found
+
+
+def filter_changed(everything: Mapping[str, object]) -> None:
+    """Called by the widgets of the filter; `everything` is what they say where all graphs are shown."""
+    shown = {name: st.session_state[name] for name in FILTER}
+    set_query_params((), {name: None if value == everything[name] else value for name, value in shown.items()})
+    first_page()
+
+
+def filter_in_query() -> dict[str, str]:
+    return {name: asked for name in FILTER if (asked := query_param(name))}
+
+
+def _read(name: str, read: Callable[[str], object], default, complain: Callable[[str], None]):
+    asked = query_param(name)
+    if not asked:
+        return default
+    try:
+        return read(asked)
+    except InvalidValue as broken:
+        complain(in_quotes(broken))
+        return default
+
+
+def _range(asked: str, smallest: int, largest: int) -> tuple[int, int]:
+    ends = asked.split(",")
+    fits = len(ends) == 2 and all(end.isascii() and end.isdigit() and len(end) < 10 for end in ends)
+    if not fits or not smallest <= int(ends[0]) <= int(ends[1]) <= largest:
+        raise InvalidValue(f"{ONLY_NODES} must be two numbers of nodes from {smallest} to {largest}", asked)
+    return int(ends[0]), int(ends[1])
