@@ -13,12 +13,14 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, BinaryIO
 
 from dashboard.jobs import wire
 
 READY, PROGRESS, DONE, FAILED, CANCELLED = "ready", "progress", "done", "failed", "cancelled"  # what a worker says
 RUN, CANCEL = "run", "cancel"  # what it is told
+AGAIN = 0.02  # seconds until a run is interrupted that could not be
 WARM_UP = "dashboard.tasks"  # the module whose `warm_up` loads what every task needs
 
 
@@ -56,10 +58,15 @@ class Worker:
                 if self.running == number:
                     _thread.interrupt_main(signal.SIGINT)
 
-    def _interrupted(self, *_: object) -> None:
-        """A message that is half written must be finished; `emit` raises after it. Ctrl-C in the terminal means nothing here."""
-        if self._is_cancelled() and not self.speaking:
-            raise Cancelled
+    def _interrupted(self, _: int, frame: FrameType | None) -> None:
+        """A message that is half written must be finished; `emit` raises after it. So must a module that is half loaded:
+        it would stay so. Ctrl-C in the terminal means nothing here."""
+        if not self._is_cancelled() or self.speaking:
+            return
+        if _is_importing(frame):
+            threading.Timer(AGAIN, _thread.interrupt_main, [signal.SIGINT]).start()
+            return
+        raise Cancelled
 
     def _is_cancelled(self) -> bool:
         return self.running is not None and self.running == self.cancelled
@@ -88,6 +95,14 @@ class Worker:
 
     def _say(self, kind: str, number: int, value: object) -> None:
         wire.send(self.outbox, (kind, number, value))
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _portable(error: Exception) -> Exception:

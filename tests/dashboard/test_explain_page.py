@@ -695,7 +695,8 @@ def test_the_gallerys_filter_is_in_the_link_and_comes_back_with_it():
 
 
 @pytest.mark.parametrize(
-    "bad", [{"only_class": 9}, {"only_right": "maybe"}, {"only_nodes": "5"}, {"only_nodes": "9,2"}, {"only_nodes": "a,b"}]
+    "bad",
+    [{"only_class": 9}, {"only_right": "maybe"}, {"only_nodes": "5"}, {"only_nodes": "9,2"}, {"only_nodes": "a,b"}],
 )
 def test_a_bad_filter_shows_all_with_a_word(bad):
     app = opened("molecules", view="whole data set", **bad)

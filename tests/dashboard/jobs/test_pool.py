@@ -130,6 +130,24 @@ def test_a_run_ends_when_its_visitor_leaves_and_the_worker_goes_on(pool):
     assert set(pool.processes) == before
 
 
+def test_a_module_that_is_being_loaded_is_not_left_half_loaded(tmp_path):
+    lines = "import time", "until = time.monotonic() + 0.6", "while time.monotonic() < until: pass", "whole = True"
+    (tmp_path / "slow_to_load.py").write_text("\n".join(lines))
+    pool = opened(workers=1)
+    try:
+        visit = Visit(pool, toy_tasks.load, str(tmp_path))
+        until(lambda: is_running(pool))
+        worker = next(worker.number for worker in pool._workers.values() if worker.job)
+        time.sleep(0.2)
+        visit.leave()
+        until(lambda: not is_running(pool), seconds=1.0)
+        for number, other in pool._workers.items():
+            other.ready = number == worker  # the same one again
+        assert run(pool, toy_tasks.load, str(tmp_path)) is True
+    finally:
+        pool.close()
+
+
 def test_a_run_goes_on_while_anybody_waits_for_it(pool, tmp_path):
     path = str(tmp_path / "runs")
     first = Visit(pool, toy_tasks.note, path)

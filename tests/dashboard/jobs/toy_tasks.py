@@ -1,5 +1,6 @@
 """Tasks for the tests of the worker processes: small ones, each wrong in its own way. They load no torch."""
 
+import importlib
 import os
 import sys
 import time
@@ -74,6 +75,13 @@ def die_once(path: str, *, emit) -> str:
         Path(path).touch()
         os._exit(1)
     return "there"
+
+
+def load(folder: str, *, emit) -> bool:
+    """Loads a module that takes its time, and says whether it is whole."""
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return importlib.import_module("slow_to_load").whole
 
 
 def chatter(*, emit) -> str:
