@@ -46,7 +46,7 @@ def page(browser: Browser, server: str, colours: str):
 
     context.route("**/*", only_home)
     page: Page = context.new_page()
-    page.set_default_timeout(25_000)
+    page.set_default_timeout(60_000)
     page.on("console", lambda message: errors.append(message.text) if _is_ours(message) else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("dialog", lambda dialog: (errors.append(f"dialog: {dialog.message}"), dialog.dismiss()))

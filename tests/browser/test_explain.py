@@ -123,7 +123,7 @@ def test_the_switch_shows_the_mask_and_back_and_the_camera_stays(page):
     open_page(page, "/?dataset=karate&node=19" + QUICK)
     kept, camera = page.evaluate(KEPT), page.evaluate("graphViews.why.camera()")
     page.get_by_role("radio", name="Mask").click()
-    page.wait_for_function("() => graphViews.why.data.panels[0].title === 'GNNExplainer mask'")
+    page.wait_for_function("() => graphViews.why.data.panels[0].name === 'gnnexplainer'")
     expect(page).to_have_url(re.compile("shown=mask"))
     settled(page)
     assert page.evaluate("graphViews.why.camera()") == camera
@@ -140,7 +140,7 @@ def test_touching_a_regularisation_slider_shows_the_mask(page):
     page.get_by_text("Regularisation", exact=True).click()
     page.get_by_role("slider", name="Needed (necessity)").focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("() => graphViews.why.data.panels[0].title === 'GNNExplainer mask'")
+    page.wait_for_function("() => graphViews.why.data.panels[0].name === 'gnnexplainer'")
     expect(page).to_have_url(re.compile(r"(?=.*shown=mask)(?=.*necessity=3\.1)"))
     expect(page.get_by_role("radio", name="Mask")).to_be_checked()
     page.get_by_role("button", name="Reset all settings").click()
@@ -168,8 +168,8 @@ def test_the_size_is_found_until_one_is_chosen(page):
 def test_the_paper_is_one_button_away(page):
     open_page(page, "/?dataset=karate&node=19")
     page.get_by_role("button", name="Settings").click()
-    page.get_by_role("button", name="As in the paper").first.click()
-    page.wait_for_function("() => graphViews.why.data.panels[0].title === 'GNNExplainer mask'")
+    page.get_by_role("button", name="As in the paper").last.click()
+    page.wait_for_function("() => graphViews.why.data.panels[0].name === 'gnnexplainer'")
     expect(page).to_have_url(re.compile(r"(?=.*necessity=0\.0)(?=.*features=joint)(?=.*entropy=1\.0)"))
     settled(page)
     assert page.evaluate("JSON.stringify(graphViews.why.data.panels[0].kept)") == page.evaluate(
