@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 from serving import serving
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """The address of a dashboard with an empty cache, no data folder and no network."""
     log = tmp_path_factory.mktemp("server") / "log"

@@ -16,8 +16,9 @@ TOO_MUCH = {"dataset": "ba_community", "node": 700, "steps": 2000, "seeds": 50}
 TARGETS = range(300, 310)  # of BA-Shapes, each another one
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def class_server(tmp_path_factory):
+    """A server of its own for every test: some kill its workers."""
     log = tmp_path_factory.mktemp("class") / "log"
     with serving(log, environment={"GNN_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}) as served:
         yield served
