@@ -120,14 +120,3 @@ def test_what_cannot_fit_is_refused_before_it_starts_with_what_would_fit(browser
     fits = re.search(r"steps ([\d,]+) and seeds 1 would fit", refused.inner_text())
     assert fits
     page.close()
-
-
-def test_an_answer_is_not_lost_with_a_worker(browser, class_server):
-    page = browser.new_page()
-    page.goto(address(class_server.url, {"dataset": "ba_shapes", "node": 414, "steps": 1500}))
-    wait_for_run(page)
-    for process in workers(class_server.pid):
-        process.kill()
-    expect(page.get_by_text(VERDICT).first).to_be_visible(timeout=120_000)
-    assert page.locator('[data-testid="stAlertContentError"]').count() == 0
-    page.close()
