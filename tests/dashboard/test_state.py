@@ -156,17 +156,6 @@ def test_a_click_is_not_lost_where_the_next_run_starts_with_the_address_of_befor
     assert visit.at(dataset="karate", node=8).after("enter", "explain") == {"dataset": "karate", "node": "8"}  # once
 
 
-def test_a_widget_that_was_not_drawn_for_a_while_is_as_it_was(visit):
-    visit.at()
-    state.recall("graph_filter", "all")
-    assert visit.session_state["graph_filter"] == "all"
-    visit.session_state["graph_filter"] = "wrong"
-    state.recall("graph_filter", "all")
-    del visit.session_state["graph_filter"]
-    state.recall("graph_filter", "all")
-    assert visit.session_state["graph_filter"] == "wrong"
-
-
 def test_no_method_at_all_is_a_choice(visit):
     possible = ("verified", "gnnexplainer", "paper", "gradient", "attention", "occlusion")
     assert state.methods_from_query(possible, print) == ("paper", "gradient", "attention")
