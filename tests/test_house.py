@@ -17,7 +17,7 @@ CORE = (
     {"zoo", "methods", "adapters"},
     {"explanation"},
     {"api", "predictions"},
-    {"prototypes"},
+    {"prototypes", "debugging"},
     {"__init__", "__main__"},
 )
 DASHBOARD = (

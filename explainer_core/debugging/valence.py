@@ -1,0 +1,39 @@
+"""How many bonds an atom holds: an edited molecule must stay one that can be drawn."""
+
+from collections.abc import Iterable
+
+import torch
+
+from explainer_core.checks import InvalidValue
+from explainer_core.graph import Graph
+
+# In the bonds of the data, where a nitro group is drawn with a nitrogen of four.
+MOST_BONDS = {"H": 1, "C": 4, "N": 4, "O": 2, "F": 1, "Cl": 1, "Br": 1, "I": 1, "S": 6, "P": 5} | {
+    "Na": 1,
+    "K": 1,
+    "Li": 1,
+    "Ca": 2,
+}
+ORDERS = {"single": 1.0, "double": 2.0, "triple": 3.0, "aromatic": 1.5}
+
+
+def is_molecule(graph: Graph) -> bool:
+    """Features are elements, and edges, where they have types, are bonds."""
+    elements = len(graph.feature_names) > 1 and set(graph.feature_names) <= set(MOST_BONDS)
+    return elements and graph.edge_types is not None and set(graph.edge_type_names) <= set(ORDERS)
+
+
+def check_valence(graph: Graph, atoms: Iterable[int]) -> None:
+    """Raises ValueError if one of these atoms has more bonds than its element holds; a graph that is no molecule has none."""
+    if not is_molecule(graph) or graph.edge_types is None:
+        return
+    order = torch.tensor([ORDERS[name] for name in graph.edge_type_names])[graph.edge_types]  # (E,)
+    bonds = torch.zeros(graph.num_nodes).index_add_(0, graph.edge_index[1], order)
+    for atom in map(int, atoms):
+        element = graph.feature_names[int(graph.x[atom].argmax())]
+        if float(bonds[atom]) > MOST_BONDS[element]:
+            raise InvalidValue(
+                f"an atom of {element} holds at most {MOST_BONDS[element]} bonds",
+                f"{float(bonds[atom]):g} at atom {atom}",
+                "cut one of its bonds first",
+            )
