@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from explainer_core.models.csr import WORTH_IT, CSRAggregation
 from explainer_core.models.delta import LINEAR_KINDS, DeltaGNN
+from explainer_core.models.edited import EditedGNN
 from explainer_core.models.fast import FastGNN
 from explainer_core.models.layers import (
     TINY,
@@ -111,6 +112,11 @@ class GNN(nn.Module):
     def delta(self) -> Callable[[PredictionBatch, np.ndarray], DeltaGNN] | None:
         linear = type(self) is GNN and self.spec.kind in LINEAR_KINDS and not self.training
         return partial(DeltaGNN, self) if linear else None
+
+    @property
+    def edited(self) -> Callable[[PredictionBatch, np.ndarray], EditedGNN] | None:
+        plain = type(self) is GNN and self.task != "graph" and not self.training
+        return partial(EditedGNN, self) if plain else None
 
     @property
     def silent_is_absent(self) -> bool:

@@ -39,7 +39,10 @@ class MessagePassing(nn.Module):
     """The shape all layers share. The edge weight multiplies messages, and never a node's own state."""
 
     def forward(self, h: Tensor, inputs: LayerInputs) -> Tensor:
-        state = self.transform(h)  # (N, D)
+        return self.from_state(self.transform(h), inputs)
+
+    def from_state(self, state: Tensor, inputs: LayerInputs) -> Tensor:
+        """The rest of the layer, from what `transform` made of every node: (num_out, D)."""
         received = self.aggregate(state, inputs)  # (num_out, D)
         return self.update(received, first_rows(state, inputs.num_out), inputs)
 
@@ -164,12 +167,14 @@ class GATLayer(MessagePassing):
         total = own_score + sum_by(inputs.target, score, inputs.num_out)
         return score / total.index_select(0, inputs.target), own_score / total
 
-    def forward(self, h, inputs):
-        return self.forward_with_attention(h, inputs)[0]
+    def from_state(self, state, inputs):
+        return self._attended(state, inputs)[0]
 
     def forward_with_attention(self, h: Tensor, inputs: LayerInputs) -> tuple[Tensor, Tensor]:
         """The next states, and the attention paid along each edge: (num_out, D), (E, heads)."""
-        state = self.transform(h)
+        return self._attended(self.transform(h), inputs)
+
+    def _attended(self, state: Tensor, inputs: LayerInputs) -> tuple[Tensor, Tensor]:
         on_edge, on_self = self.attention(state, inputs)
         weight = on_edge if inputs.edge_weight is None else on_edge * inputs.edge_weight.unsqueeze(-1)
         own = scaled(state[: inputs.num_out], on_self)

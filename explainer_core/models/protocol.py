@@ -55,6 +55,7 @@ class Model(Protocol):
         decode(one, other) -> (P, C)         of a link model, the logits from the embeddings of two ends
         fast(batch) -> FastPath              the same numbers for less, where one batch is asked about many times
         delta(batch, hop) -> Delta           the same numbers for less, where a few edges fall silent
+        edited(batch, hop) -> Edited         the same numbers for less, where edges go and come and features change
         silent_is_absent: bool               an edge of weight zero is as if it were not there, degrees given
     """
 
@@ -85,6 +86,16 @@ class Delta(Protocol):
 
     def logits(self, silent) -> Tensor:
         """From booleans over the edges, (rows, e): (rows, C)."""
+        ...
+
+
+class Edited(Protocol):
+    """Edited copies of one graph, each with one of the batch's predictions, worked out from the graph as it is."""
+
+    messages: int  # that the last answer took
+
+    def logits(self, edits) -> Tensor:
+        """From `models.edited.EditRows` of R rows: (R, C)."""
         ...
 
 
