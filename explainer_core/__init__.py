@@ -6,6 +6,21 @@ from explainer_core.config import ExplainConfig
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.datasets.molecules import molecule_from_smiles
 from explainer_core.datasets.registry import DATASETS, DatasetInfo, load_dataset
+from explainer_core.debugging.editing import Edited, apply_edits
+from explainer_core.debugging.edits import (
+    AddEdge,
+    CutEdge,
+    DeleteNode,
+    HideFeature,
+    RestoreEdge,
+    SetFeature,
+    SetType,
+    edits_from_json,
+    edits_from_text,
+    edits_to_json,
+    edits_to_text,
+)
+from explainer_core.debugging.flip import Flip, flip, flip_many
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.trust import trust
@@ -28,13 +43,19 @@ __all__ = [
     "DEFAULT_METHOD",
     "METHODS",
     "Adapted",
+    "AddEdge",
     "Card",
+    "CutEdge",
     "DataUnavailable",
     "DatasetInfo",
+    "DeleteNode",
+    "Edited",
     "ExplainConfig",
     "Explanation",
+    "Flip",
     "Graph",
     "GraphSet",
+    "HideFeature",
     "LearningStep",
     "Link",
     "Method",
@@ -45,16 +66,26 @@ __all__ = [
     "PredictionBatch",
     "PretrainedError",
     "Prototype",
+    "RestoreEdge",
+    "SetFeature",
+    "SetType",
     "Subgraph",
     "TrainConfig",
     "Verdict",
     "WholeGraph",
     "__version__",
     "adapt",
+    "apply_edits",
+    "edits_from_json",
+    "edits_from_text",
+    "edits_to_json",
+    "edits_to_text",
     "explain",
     "explain_many",
     "explain_starts",
     "explain_steps",
+    "flip",
+    "flip_many",
     "list_cards",
     "load_dataset",
     "load_pretrained",
