@@ -38,7 +38,8 @@ class Flip:
     """What flips a prediction. Where nothing within `most` changes was found, `changes` is None.
 
     `proven`: no smaller set of the candidates flips it, or none of at most `most` where nothing was found; every one was tried.
-    Candidates are the 60 nearest edges, and the 60 added edges and feature changes that the gradient thinks most of.
+    Candidates are the 60 nearest edges, or the 60 added edges or feature changes that the gradient thinks most of; of several
+    kinds the 60 that lead furthest by themselves.
     """
 
     target: Target

@@ -12,7 +12,7 @@ from math import comb
 import numpy as np
 
 from explainer_core.debugging.asking import Asked
-from explainer_core.debugging.candidates import Candidate, slots_differ
+from explainer_core.debugging.candidates import CANDIDATES, Candidate, slots_differ
 
 MOST_SETS = 40_000  # of one size that are all tried: three of sixty are 34,220
 BEAM = 12  # sets that are carried on to the next size
@@ -54,10 +54,14 @@ class Search:
         singles = np.arange(self.whole)[:, None]
         margin = yield from self._ask(singles)
         chosen = yield from self._best(singles, margin)
+        if self.whole > CANDIDATES and chosen is None:  # of several kinds: sets are made of those that lead furthest
+            order = _first(margin, self.whole)
+            self.candidates, margin = [self.candidates[i] for i in order.tolist()], margin[order]
+            self.whole = CANDIDATES
         if chosen is None and self.most:
             more = self.more()
             self.candidates = [*self.candidates, *more]
-            others = np.arange(self.whole, len(self.candidates))[:, None]
+            others = np.arange(len(singles), len(self.candidates))[:, None]
             singles, margin = (
                 np.concatenate([singles, others]),
                 np.concatenate([margin, (yield from self._ask(others))]),
@@ -69,8 +73,8 @@ class Search:
             if chosen is not None or len(self.candidates) < size:
                 break
             chosen, beam = yield from self._size(size, beam, worth)
-        if chosen is None and len(self.candidates) < self.most:
-            self.exhausted = self.most if self.exhausted >= len(self.candidates) else self.exhausted
+        if chosen is None and self.exhausted >= len(self.candidates):
+            self.exhausted = self.most  # there are no larger sets
         return Found(None if chosen is None else self._named(chosen), self.exhausted, self.tried)
 
     def _size(self, size: int, beam: np.ndarray, worth: np.ndarray) -> Generator[Asked, np.ndarray, tuple]:

@@ -122,13 +122,15 @@ class _Rows:
         keys = self._felt(keys, 0)
         own = self.graph.states[0][0][torch.from_numpy(keys % n)]
         at, there = _find(keys, at_features)
-        if there.any():  # features may be many, and few nodes have other ones
-            changed, within = np.unique(at[there], return_inverse=True)
-            x = self.graph.batch.x[torch.from_numpy(keys[changed] % n)]
-            x[torch.from_numpy(within), torch.from_numpy(edits.changed[2][there])] = torch.from_numpy(
-                edits.values[there]
-            ).to(x)
-            own[torch.from_numpy(changed)] = self.graph.model.message_layers[0].transform(x)
+        if there.any():  # a transform is linear: each changed feature adds its own share, however wide the features are
+            node, feature = (torch.from_numpy(edits.changed[i][there]) for i in (1, 2))
+            used, number = feature.unique(return_inverse=True)
+            x = self.graph.batch.x
+            one = x.new_zeros(len(used), x.shape[1])
+            one[torch.arange(len(used)), used] = 1.0
+            each = self.graph.model.message_layers[0].transform(one)  # (used, D)
+            change = torch.from_numpy(edits.values[there]).to(x) - x[node, feature]
+            own.index_add_(0, torch.from_numpy(at[there]), change[:, None] * each[number])
         return keys, own
 
     def layer(self, i: int, before: np.ndarray, own_before: Tensor) -> tuple[np.ndarray, Tensor]:

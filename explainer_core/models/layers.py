@@ -47,7 +47,7 @@ class MessagePassing(nn.Module):
         return self.update(received, first_rows(state, inputs.num_out), inputs)
 
     def transform(self, h: Tensor) -> Tensor:
-        """What a node prepares once for all its messages, and keeps as its own state."""
+        """What a node prepares once for all its messages, and keeps as its own state: linear, so that changes add up."""
         return h
 
     def aggregate(self, state: Tensor, inputs: LayerInputs) -> Tensor:
