@@ -6,6 +6,7 @@ from explainer_core.config import ExplainConfig
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.datasets.molecules import molecule_from_smiles
 from explainer_core.datasets.registry import DATASETS, DatasetInfo, load_dataset
+from explainer_core.debugging.causes import Cause, cause_of, causes_of
 from explainer_core.debugging.editing import Edited, apply_edits
 from explainer_core.debugging.edits import (
     AddEdge,
@@ -45,6 +46,7 @@ __all__ = [
     "Adapted",
     "AddEdge",
     "Card",
+    "Cause",
     "CutEdge",
     "DataUnavailable",
     "DatasetInfo",
@@ -76,6 +78,8 @@ __all__ = [
     "__version__",
     "adapt",
     "apply_edits",
+    "cause_of",
+    "causes_of",
     "edits_from_json",
     "edits_from_text",
     "edits_to_json",

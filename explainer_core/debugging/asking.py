@@ -90,7 +90,7 @@ class Asker:
     # Copies of whole sites, for any model
 
     def _copies(self, some: Sequence[tuple[Site, Asked]]) -> Tensor:
-        return ask(self.model, _joined([self._copied(site, question) for site, question in some]))
+        return ask(self.model, joined_batches([self._copied(site, question) for site, question in some]))
 
     def _copied(self, site: Site, question: Asked) -> PredictionBatch:
         flat, count, n = Flat.of(question.candidates, question.sets), len(question.sets), site.num_nodes
@@ -220,7 +220,7 @@ def _spread(items: Sequence[Sequence], sets: np.ndarray, width: int) -> np.ndarr
     return np.concatenate([rows[owner][None], flat[start[chosen][owner] + offset].T.reshape(width, -1)])
 
 
-def _joined(batches: Sequence[PredictionBatch]) -> PredictionBatch:
+def joined_batches(batches: Sequence[PredictionBatch]) -> PredictionBatch:
     """Batches side by side as one."""
     if len(batches) == 1:
         return batches[0]
