@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 
@@ -31,6 +32,7 @@ FOUND_GOAL, SIZE_GOAL, REAL_GOAL = 0.99, 1.02, 0.95
 SECONDS = {"synthetic": 0.3, "real": 1.0}
 DELETE, BOTH = ("delete",), ("delete", "feature")
 Ends = tuple[tuple[int, int], ...]
+Result = TypeVar("Result")
 
 
 def measure(report: figures.Report, quick: bool) -> None:
@@ -188,13 +190,14 @@ def _real(report: figures.Report, dataset: str, count: int) -> None:
     for kinds in (BOTH, DELETE, ("feature",)):
         where = f"{dataset}, {count} targets, {'+'.join(kinds)}"
         seconds, flips = _timed(lambda k=kinds: xc.flip_many(model, data, targets, kinds=k))
-        settled = np.mean([flip.found or flip.proven for flip in flips])
+        settled = float(np.mean([flip.found or flip.proven for flip in flips]))
+        to_three = float(np.mean([flip.found or flip.exhausted >= EXHAUSTIVE for flip in flips]))
         goal = REAL_GOAL if kinds == BOTH else None
         report.add(f"{where}: found or none of all sets to 5", settled, "", goal)
-        report.add(f"{where}: found", np.mean([flip.found for flip in flips]))
-        report.add(f"{where}: found or none of all sets to 3", np.mean([f.found or f.exhausted >= EXHAUSTIVE for f in flips]))  # fmt: skip
+        report.add(f"{where}: found", float(np.mean([flip.found for flip in flips])))
+        report.add(f"{where}: found or none of all sets to 3", to_three)
         sizes = [len(flip.changes) for flip in flips if flip.changes is not None]
-        report.add(f"{where}: mean size", np.mean(sizes) if sizes else np.nan)
+        report.add(f"{where}: mean size", float(np.mean(sizes)) if sizes else np.nan)
         alone = [_timed(lambda k=kinds, t=t: xc.flip(model, data, t, kinds=k))[0] for t in targets[:TIMED]]
         _add_times(report, where, "real", alone, seconds / count)
 
@@ -205,7 +208,7 @@ def _add_times(report: figures.Report, where: str, kind: str, alone: Sequence[fl
     report.add(f"{where}: in one batch, each", each, "s", SECONDS[kind] / 5, "lower")
 
 
-def _timed(work: Callable[[], object]):
+def _timed(work: Callable[[], Result]) -> tuple[float, Result]:
     start = time.perf_counter()
     found = work()
     return time.perf_counter() - start, found
