@@ -16,7 +16,7 @@ help:
 	@echo "make test-long all cases of the tests that take long, of which make test runs a twentieth"
 	@echo "make lint      check style, formatting and types, and the JavaScript where node is there"
 	@echo "make docs      make the API page from docstrings, in $(SITE)/"
-	@echo "make bench     measure accuracy, faithfulness, speed, scale, load, prototypes and networks of PyG (make bench ARGS=--quick for a small version)"
+	@echo "make bench     measure accuracy, faithfulness, speed, scale, load, prototypes, networks of PyG and flips (make bench ARGS=--quick for a small version)"
 	@echo "make setup     make the environment in $(VENV); the others do it by themselves"
 
 setup: $(READY)
@@ -69,6 +69,6 @@ docs: setup
 	@echo "open $(SITE)/index.html"
 
 bench: setup
-	@for name in accuracy faithfulness speed scale page load prototypes any_network; do \
+	@for name in accuracy faithfulness speed scale page load prototypes any_network debug; do \
 	  echo; echo "== $$name"; $(BIN)/python -m benchmarks.$$name $(ARGS) || exit 1; \
 	done
