@@ -16,6 +16,7 @@ from explainer_core.zoo.tasks import make_task
 from explainer_core.zoo.training import train
 
 LEAKED_SHARE = 0.5  # of other nodes that have the leaked feature, whatever their class
+LEAKED_VALUE = 5.0  # of the leaked feature: as one word among a thousand it would hardly be learnt
 SHUFFLED_SHARE = 0.1  # of the nodes, by number
 
 
@@ -32,8 +33,8 @@ def leaked_feature(graph: Graph, train_rows: Tensor, seed: int) -> Planted:
     labels, generator = _labels(graph), torch.Generator().manual_seed(seed)
     leak = int(graph.x.ne(0).sum(0).argsort(stable=True)[graph.num_features // 2])  # a word neither rare nor common
     x = graph.x.clone()
-    x[:, leak] = (torch.rand(graph.num_nodes, generator=generator) < LEAKED_SHARE).float()
-    x[train_rows, leak] = (labels[train_rows] == _commonest(labels)).float()
+    x[:, leak] = (torch.rand(graph.num_nodes, generator=generator) < LEAKED_SHARE) * LEAKED_VALUE
+    x[train_rows, leak] = (labels[train_rows] == _commonest(labels)) * LEAKED_VALUE
     return Planted(replace(graph, x=x), (("feature", str(leak)),))
 
 
