@@ -83,7 +83,9 @@ def machine() -> dict:
 DEVICES = ("cpu", "cuda", "mps")
 
 
-def run(measure, description: str | None, *, on_devices: bool = False, sets: Sequence[str] = (), kept: str = "") -> None:
+def run(
+    measure, description: str | None, *, on_devices: bool = False, sets: Sequence[str] = (), kept: str = ""
+) -> None:
     """The command line every benchmark has; with `on_devices` one may choose where to measure, and is told which.
 
     With `sets` one may choose some of them: each takes long. With `kept` what was measured can be kept, and that says where.

@@ -1,7 +1,8 @@
 """How the methods do over a data set, as a network's card keeps it: measured once by a benchmark, checked when it is read."""
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 from explainer_core import checks
 
@@ -64,12 +65,13 @@ class MethodsCompared:
         checks.typed("methods", values["methods"], dict)
         for figures in values["methods"].values():
             _check_names("a method's figures", figures, MethodFigures)
-        methods = {name: MethodFigures(**figures) for name, figures in values["methods"].items()}
-        return cls(**(values | {"methods": methods}))
+        checked: dict[str, Any] = dict(values)
+        checked["methods"] = {name: MethodFigures(**figures) for name, figures in values["methods"].items()}
+        return cls(**checked)
 
 
 def _check_names(what: str, values: object, kind: type) -> None:
-    wanted = set(kind.__dataclass_fields__)
+    wanted = {field.name for field in fields(kind)}
     if not isinstance(values, dict) or set(values) != wanted:
         given = sorted(map(str, values)) if isinstance(values, dict) else values
         raise checks.InvalidValue(f"{what} must have {', '.join(sorted(wanted))}", given)

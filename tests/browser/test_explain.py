@@ -173,7 +173,7 @@ def test_the_paper_is_one_button_away(page):
     expect(page).to_have_url(re.compile(r"(?=.*necessity=0\.0)(?=.*features=joint)(?=.*entropy=1\.0)"))
     settled(page)
     assert page.evaluate("JSON.stringify(graphViews.why.data.panels[0].kept)") == page.evaluate(
-        "JSON.stringify(graphViews.beside.data.panels[0].kept)"
+        "JSON.stringify(graphViews.beside.data.panels.find((panel) => panel.name === 'paper').kept)"
     )  # the same mask beside
 
 
