@@ -52,13 +52,11 @@ def standing(scores: Scores) -> str:
 
 
 def how_to_read(full: float, mean: float | None) -> str:
-    """What the lines are, what they can be compared with, and who has it easy."""
-    with_all = f"With everything it is {percent(full)}" + (
-        "." if mean is None else f", over the data set {percent(mean)}."
-    )
-    sizes = "" if mean is None else " Over the data set every target has the size that is found for it."
+    """What the lines are, how they are ranked, and who has it easy. `full` is of this target, `mean` over the data set."""
+    over = "" if mean is None else f"; over the data set {percent(mean)}, each target at the size found for it"
     return (
-        f"Probability of the class: ● of the part alone, ○ of all but the part; a long solid line is good, on a dotted one more is left without the part than it gives. {with_all}{sizes} "
+        "Probability of the class: ● from the part alone, ○ from all but the part. A long solid line is good; dotted, more is "
+        f"left without the part than it gives. Alone counts up to what everything gives ({percent(full)}{over}). "
         "The verified search asks the network for these very figures, the others do not."
     )
 
