@@ -126,7 +126,7 @@ class Search:
         while len(chosen) > 1:
             fewer = np.stack([np.delete(chosen, i) for i in range(len(chosen))])
             margin = yield from self._ask(fewer)
-            if margin.max() <= SURE:
+            if margin.max() <= 0:
                 break
             chosen = fewer[int(margin.argmax())]
         return chosen

@@ -134,6 +134,20 @@ def test_a_class_that_is_there_already_needs_no_change():
     assert found.before == found.after
 
 
+def test_a_flipped_molecule_can_be_drawn():
+    """Every flip of a molecule is an edit that the valence check lets pass."""
+    model = network("gin", "graph", in_features=14, num_classes=2, seed=3)
+    data = xc.load_dataset("molecules")
+    targets = [WholeGraph(i) for i in range(0, len(data), 9)]
+    balance(model, data, targets)
+    found = xc.flip_many(model, data, targets, kinds=("delete", "add", "feature"), most=3)
+    assert any(isinstance(change, SetType) for flip in found if flip.found for change in flip.changes)
+    for flip in found:
+        check(model, data, flip)
+        if flip.found:
+            apply_edits(data[flip.target.index], flip.changes)  # raises where an atom has too many bonds
+
+
 # Against brute force
 
 
