@@ -16,6 +16,7 @@ from dashboard.services.answer import (
 )
 from dashboard.services.browse import (
     AMONG,
+    FROM_UNSEEN,
     PER_PAGE,
     GraphFilter,
     candidates,
@@ -67,6 +68,7 @@ from dashboard.services.prototypes import (
     titled,
     with_label,
 )
+from dashboard.services.splits import parts_of
 from dashboard.services.warming import warm_up
 from dashboard.tasks import STARTS, ClassRequest, Growing, Started, Step
 from explainer_core import ExplainConfig, Explanation, Prototype
@@ -79,6 +81,7 @@ __all__ = [
     "AMONG",
     "AUTO",
     "COLOURS",
+    "FROM_UNSEEN",
     "LINK_CLASSES",
     "MAIN_METHOD",
     "MASK_METHOD",
@@ -153,6 +156,7 @@ __all__ = [
     "node_names",
     "num_features",
     "num_targets",
+    "parts_of",
     "points",
     "problem_with",
     "prototype_features",

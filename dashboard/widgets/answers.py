@@ -8,6 +8,7 @@ from dashboard import services, state
 from dashboard.view import explanation_text
 from dashboard.view.picture import Panel
 from dashboard.view.plain_text import for_markdown
+from dashboard.view.things import things_of
 from dashboard.widgets.explanation_view import show_explanation
 from dashboard.widgets.graph_view import when_shown
 from dashboard.widgets.network import LOW, show_network
@@ -24,7 +25,10 @@ def main_panel(answer: services.Answer) -> Panel:
         name=own.method,
         title=services.described(own.method).title,
         terms=explanation_text.TERMS,
-        lines=(*explanation_text.score_lines(own.scores), explanation_text.found_by(own.explanation)),
+        lines=(
+            *explanation_text.score_lines(own.scores),
+            explanation_text.found_by(own.explanation, things_of(answer.question.drawing.picture)),
+        ),
         unstable=agreement.unstable if agreement else (),
         replay=services.is_mask(own.explanation),
     )
@@ -45,9 +49,9 @@ def panels_beside(drawing: services.Drawn, others: Sequence[services.MethodAnswe
 
 
 @st.fragment(key=MAIN)
-def show_why(card: services.Card, answer: services.Answer) -> None:
+def show_why(card: services.Card, answer: services.Answer, title: str) -> None:
     """The explanation. It is a fragment, so that what other starts say can arrive later without another run of the page."""
-    show_explanation(card, answer, main_panel(answer))
+    show_explanation(card, answer, main_panel(answer), title)
 
 
 def draw_why_again(answer: services.Answer) -> None:
@@ -55,7 +59,7 @@ def draw_why_again(answer: services.Answer) -> None:
     when_shown("starts_tried", str(hash(answer.request)), lambda: st.rerun(MAIN))
 
 
-def show_others(card: services.Card, question: services.Question, panels: Sequence[Panel]) -> None:
+def show_others(card: services.Card, question: services.Question, panels: Sequence[Panel], title: str) -> None:
     st.subheader("What other methods say")
     st.pills(
         "Methods",
@@ -70,7 +74,7 @@ def show_others(card: services.Card, question: services.Question, panels: Sequen
         st.caption("Choose a method above to see it drawn the same way, at the same size.")
         return
     columns = min(len(panels), 3)
-    show_network("beside", card, question, panels, height=LOW, columns=columns)
+    show_network("beside", card, question, panels, height=LOW, columns=columns, subject=title)
     for first in range(0, len(panels), columns):
         for column, panel in zip(st.columns(columns, gap="small"), panels[first : first + columns], strict=False):
             about = services.described(panel.name).about
