@@ -185,7 +185,7 @@ def show_fragments(request: services.ClassRequest, prototype: services.Prototype
     for number, (column, one) in enumerate(zip(st.columns(max(3, len(found)), gap="medium"), found, strict=False), 1):
         having = len(one.fragment.members)
         with column:
-            st.subheader(prototype_text.found_in(having, one.members).capitalize())
+            st.header(prototype_text.found_in(having, one.members).capitalize())
             st.markdown(prototype_text.counts(having, one.members, one.fragment.in_molecules))
             look = {"height": FRAGMENT, "clickable": False, "subject": subject}
             network_view(f"fragment {number}", one.picture, [one.panel], **look)
@@ -201,7 +201,7 @@ def download(request: services.ClassRequest, prototype: services.Prototype) -> N
 
 
 def show_members(request: services.ClassRequest, prototype: services.Prototype, how: str) -> None:
-    st.subheader("Its members, the least alike first")
+    st.header("Its members, the least alike first")
     st.markdown(f"{how} Click one to see its own explanation.")
     cards = services.member_cards(request, prototype)
     with st.container(height=TALL + 60, border=False):
@@ -212,7 +212,7 @@ def show_members(request: services.ClassRequest, prototype: services.Prototype, 
 
 def show_all_classes(request: services.ClassRequest, names: tuple[str, ...]) -> None:
     """The prototypes of all classes in a row, which grows class by class in this one run, once the page stands."""
-    st.subheader("All classes")
+    st.header("All classes")
     row = st.empty()
     known = show_row(row, request, names)
     missing = [label for label in range(len(names)) if label not in known]

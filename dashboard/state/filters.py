@@ -48,9 +48,9 @@ def filter_from_query(
     return found
 
 
-def split_from_query(complain: Callable[[str], None]) -> str:
-    """Of which part of the split a wrong one is drawn: of the test part unless the query parameters say another."""
-    split = _read(ONLY_SPLIT, lambda asked: checked_one_of(ONLY_SPLIT, asked, SPLITS), "test", complain)
+def split_from_query(default: str, complain: Callable[[str], None]) -> str:
+    """Of which part of the split a wrong one is drawn."""
+    split = _read(ONLY_SPLIT, lambda asked: checked_one_of(ONLY_SPLIT, asked, SPLITS), default, complain)
     set_widget(PICK_SPLIT, split)
     return split
 

@@ -37,10 +37,14 @@ def choose_at_random(card: services.Card, shown: int | None, complain: Callable[
 
 
 def _choose_split(card: services.Card, complain: Callable[[str], None]) -> str | None:
-    """Of which part of the data a wrong one is drawn; None for all of them, or where there are no parts."""
+    """Of which part of the data a wrong one is drawn: the first that has any, and the test part comes first.
+
+    None for all of them, or where there are no parts.
+    """
     if services.parts_of(card.dataset, card.model) is None:
         return None
-    split = state.split_from_query(complain)
+    found = (part for part in services.FROM_UNSEEN if len(services.candidates(card.dataset, card.model, "wrong", part)))
+    split = state.split_from_query(next(found, services.FROM_UNSEEN[0]), complain)
     st.segmented_control(
         "Wrong ones of the part",
         [*services.FROM_UNSEEN, state.ANY],
