@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import streamlit as st
 from streamlit.components.v1 import declare_component
 from streamlit.components.v2 import component
 
@@ -147,6 +148,7 @@ def gallery_view(
     return _clicked(_gallery, key, payload.gallery(key, thumbnails, selected=selected), on_click)
 
 
+@st.fragment  # a whole run that its callback cuts short would take the files behind the download buttons with it
 def when_shown(key: str, token: str, callback: Callable[[], None]) -> None:
     """Calls back when the browser has come this far: a run cannot draw a view twice, but a callback may have it redrawn."""
     _messenger(key=key, data={"key": key, "token": token}, on_shown_change=callback)

@@ -300,7 +300,7 @@ def test_a_long_run_is_shown_while_it_learns_and_can_be_stopped(page):
 def test_the_replay_needs_no_server(page):
     open_page(page, "/?dataset=karate&node=19")
     page.get_by_role("button", name="Watch it being learnt").click()
-    panel = page.locator("section.panel").filter(has_text="GNNExplainer mask").first
+    panel = page.locator("section.panel").filter(has=page.get_by_role("button", name="Play")).first
     panel.locator("input[type=range]").wait_for()
     settled(page)
     sent = []
