@@ -161,7 +161,7 @@ def starts_agree(found: Agreement, drawn: int) -> str:
         return f"{others} agree."
     how = "nearly agree" if found.share >= STABLE else "mostly agree" if found.share >= MOSTLY_STABLE else "disagree"
     where = "dotted" if drawn == len(found.unstable) else "dotted where it is drawn"
-    return f"{others} {how} ({percent(found.share)} in common); what differs is {where}."
+    return f"{others} {how} ({100 * found.share:.0f}\u00a0%); what differs is {where}."
 
 
 def found_by(explanation: Explanation, things: Things = NODES) -> str:

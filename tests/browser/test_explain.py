@@ -313,6 +313,16 @@ def test_the_replay_needs_no_server(page):
     assert sent == []
 
 
+def test_a_saved_picture_says_of_what_it_is(page):
+    open_page(page, "/?dataset=karate&node=19" + QUICK)
+    title = heading(page).text_content()
+    for view, panel in (("why", "verified"), ("near", "neighbourhood"), ("beside", "gradient")):
+        assert page.evaluate(f"graphViews.{view}.panels.{panel}.heading()")[0] == title
+        with page.expect_download() as download:
+            page.evaluate(f"graphViews.{view}.panels.{panel}.savePng()")
+        assert download.value.suggested_filename == f"Karate_club_GCN_node_19_member_20_{panel}.png"
+
+
 def test_two_visitors_do_not_mix(page, browser, server):
     open_page(page, "/?dataset=karate&node=19" + QUICK)
     other = browser.new_context(base_url=server).new_page()

@@ -119,13 +119,13 @@ def test_the_legend_claims_no_more_than_the_verdict():
     ("share", "kept_by", "drawn", "told"),
     [
         (1.0, {(0, 1): 1.0}, 0, "9 other starts agree."),
-        (0.95, {(0, 1): 0.9}, 1, "9 other starts nearly agree (95.0\u00a0% in common); what differs is dotted."),
-        (0.75, {(0, 1): 0.5}, 1, "9 other starts mostly agree (75.0\u00a0% in common); what differs is dotted."),
+        (0.95, {(0, 1): 0.9}, 1, "9 other starts nearly agree (95\u00a0%); what differs is dotted."),
+        (0.75, {(0, 1): 0.5}, 1, "9 other starts mostly agree (75\u00a0%); what differs is dotted."),
         (
             0.3,
             {(0, 1): 0.5},
             0,
-            "9 other starts disagree (30.0\u00a0% in common); what differs is dotted where it is drawn.",
+            "9 other starts disagree (30\u00a0%); what differs is dotted where it is drawn.",
         ),
     ],
 )

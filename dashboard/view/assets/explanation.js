@@ -8,6 +8,8 @@ import { Track } from "./track.js";
 
 const PATIENCE = 5000; // milliseconds in which the answer to a size that was chosen may come
 
+const STARTS = "9 other starts agree."; // about as much as is said of them later
+
 const readSize = ([kept, keptNodes, alone, without, keeps, icon, word, headline, sentence]) =>
   ({ kept: new Set(kept), keptNodes: new Set(keptNodes), alone, without, keeps: Boolean(keeps), icon, word, headline, sentence });
 
@@ -27,6 +29,8 @@ class ExplanationView {
     this.track = new Track({ look: (size) => this.lookAt(size), choose: (size) => this.choose(size) });
     this.figures = make("p", "figures");
     root.append(this.headline, this.verdict, picture, this.legend, this.track.element, this.figures);
+    this.observer = new ResizeObserver(() => this.reserve());
+    this.observer.observe(root);
   }
 
   update(data) {
@@ -47,6 +51,27 @@ class ExplanationView {
     if (late) return this.track.go(this.awaited.size); // an answer from before the choice
     this.awaited = null;
     this.say(explained.chosen);
+    this.reserve();
+  }
+
+  // As much room above the picture as the longest words of any size need, so that nothing moves while one drags.
+  reserve() {
+    const width = this.root.clientWidth;
+    if (!width || !this.sizes) return;
+    const longest = (name) => this.sizes.reduce((most, { [name]: words }) => (words.length > most.length ? words : most), "");
+    const { icon, word } = this.sizes[this.data.explained.chosen - 1], starts = this.data.explained.starts || STARTS;
+    const wanted = JSON.stringify([width, longest("headline"), longest("sentence"), `${icon} ${word}`, starts]);
+    if (wanted === this.reserved?.wanted) return;
+    const said = make("div", "verdict"), title = make("div", "headline", longest("headline"));
+    said.append(make("span", "badge", `${icon} ${word}`), ` ${longest("sentence")} ${starts}`);
+    this.root.prepend(title, said);
+    // at the same width it never shrinks: the next answer would move the picture
+    const before = this.reserved?.width === width ? this.reserved.heights : [0, 0];
+    const heights = [title, said].map((element, i) => Math.max(before[i], element.offsetHeight));
+    title.remove();
+    said.remove();
+    this.reserved = { wanted, width, heights };
+    [this.headline, this.verdict].forEach((element, i) => { element.style.minHeight = `${heights[i]}px`; });
   }
 
   async readWeights(text) {
@@ -101,6 +126,7 @@ class ExplanationView {
   camera() { return this.network.camera(); }
 
   destroy() {
+    this.observer.disconnect();
     this.track.destroy();
     this.network.destroy();
   }
