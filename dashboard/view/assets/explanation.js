@@ -28,7 +28,9 @@ class ExplanationView {
     this.legend = makeLegend();
     this.track = new Track({ look: (size) => this.lookAt(size), choose: (size) => this.choose(size) });
     this.figures = make("p", "figures");
-    root.append(this.headline, this.verdict, picture, this.legend, this.track.element, this.figures);
+    this.said = make("div", "said");
+    this.said.append(this.headline, this.verdict);
+    root.append(this.said, picture, this.legend, this.track.element, this.figures);
     this.observer = new ResizeObserver(() => this.reserve());
     this.observer.observe(root);
   }
@@ -62,16 +64,15 @@ class ExplanationView {
     const { icon, word } = this.sizes[this.data.explained.chosen - 1], starts = this.data.explained.starts || STARTS;
     const wanted = JSON.stringify([width, longest("headline"), longest("sentence"), `${icon} ${word}`, starts]);
     if (wanted === this.reserved?.wanted) return;
-    const said = make("div", "verdict"), title = make("div", "headline", longest("headline"));
+    const twin = make("div", "said"), said = make("div", "verdict");
     said.append(make("span", "badge", `${icon} ${word}`), ` ${longest("sentence")} ${starts}`);
-    this.root.prepend(title, said);
+    twin.append(make("div", "headline", longest("headline")), said);
+    this.root.prepend(twin);
     // at the same width it never shrinks: the next answer would move the picture
-    const before = this.reserved?.width === width ? this.reserved.heights : [0, 0];
-    const heights = [title, said].map((element, i) => Math.max(before[i], element.offsetHeight));
-    title.remove();
-    said.remove();
-    this.reserved = { wanted, width, heights };
-    [this.headline, this.verdict].forEach((element, i) => { element.style.minHeight = `${heights[i]}px`; });
+    const before = this.reserved?.width === width ? this.reserved.height : 0, height = Math.max(before, twin.offsetHeight);
+    twin.remove();
+    this.reserved = { wanted, width, height };
+    this.said.style.minHeight = `${height}px`;
   }
 
   async readWeights(text) {
