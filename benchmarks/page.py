@@ -24,6 +24,10 @@ HAS_TARGET = """node => { const why = globalThis.graphViews?.why;
 TOP = "() => graphViews.why.panel.stage.canvas.getBoundingClientRect().top + document.querySelector('[data-testid=stMain]').scrollTop"
 KEPT = "() => JSON.stringify([...graphViews.why.panel.look.kept])"
 OTHER_KEPT = "kept => JSON.stringify([...graphViews.why.panel.look.kept]) !== kept"
+# The size that is shown, and the nearest one that keeps other edges.
+SIZES = """() => { const { track: { size: now }, sizes } = graphViews.why, of = ({ kept }) => JSON.stringify([...kept]);
+  const others = sizes.map((_, i) => i + 1).filter((size) => of(sizes[size - 1]) !== of(sizes[now - 1]));
+  return [now, others.sort((a, b) => Math.abs(a - now) - Math.abs(b - now))[0]] }"""
 WEIGHTS = "() => graphViews.why.data.panels[0].weights"
 OTHER_WEIGHTS = "weights => graphViews.why.data.panels[0].weights !== weights"
 IDLE = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
@@ -119,11 +123,8 @@ class Visitor:
         box = slider.bounding_box()
         if box is None:
             raise RuntimeError("the track of sizes must be on the page (got none)")
-        now, last = self.page.evaluate("[graphViews.why.track.size, graphViews.why.sizes.length]")
-        x = [
-            box["x"] + self.page.evaluate("size => graphViews.why.track.x(size)", size)
-            for size in (now, now % last + 1)
-        ]
+        now, other = self.page.evaluate(SIZES)
+        x = [box["x"] + self.page.evaluate("size => graphViews.why.track.x(size)", size) for size in (now, other)]
         kept, before = self.page.evaluate(KEPT), self.received + self.sent
         self.page.mouse.move(x[0], box["y"] + 50)
         self.page.mouse.down()
@@ -182,6 +183,9 @@ def _regularisation(report: figures.Report, visitor: Visitor, moves: int) -> Non
     report.add("regularisation slider to redrawn mask", statistics.median(times), "s", 0.5, "lower")
     visitor.rest()
     visitor.page.get_by_role("button", name="Reset all settings").click()
+    visitor.rest()
+    visitor.page.keyboard.press("Escape")  # the drawer lies over the picture
+    visitor.page.get_by_role("button", name="As in the paper").wait_for(state="hidden")
 
 
 def _company(report: figures.Report, browser: Browser, served: Served, visitor: Visitor, clicks: int) -> None:
