@@ -172,7 +172,7 @@ def _regularisation(report: figures.Report, visitor: Visitor, moves: int) -> Non
     visitor.page.get_by_role("button", name="Reset all settings").click()
     visitor.rest()
     visitor.page.keyboard.press("Escape")  # the drawer lies over the picture
-    visitor.page.get_by_role("button", name="As in the paper").wait_for(state="hidden")
+    visitor.page.get_by_text("Regularisation", exact=True).wait_for(state="hidden")
 
 
 def _company(report: figures.Report, browser: Browser, served: Served, visitor: Visitor, clicks: int) -> None:
