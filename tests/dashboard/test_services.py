@@ -204,16 +204,44 @@ def test_attention_of_a_network_of_another_depth_lies_on_the_explained_ones_edge
 
 @pytest.mark.parametrize("method", [services.MAIN_METHOD, services.MASK_METHOD])
 def test_other_starts_say_what_the_core_says_and_another_size_needs_no_other_run(method, alone, monkeypatch):
+    """As many as were tried: five, and ten only where five differ."""
     asked = replace(KARATE, method=method, config=replace(QUICK, k_m="auto"))
     assert explanations.agreement_of(asked) is None
     model, whole = xc.load_pretrained("karate", "gcn"), xc.load_dataset("karate")
+    explanations.try_starts(asked)
     for k_m in ("auto", 4):
         sized = replace(asked, config=replace(asked.config, k_m=k_m))
         found = explanations.try_starts(sized)
         assert explanations.agreement_of(sized) is found
-        monkeypatch.setattr(explaining, "_started", None)
-        direct = agreement_over_starts(model, whole, explanations.optimised(sized).explanation)
+        shown = explanations.optimised(sized).explanation
+        few = agreement_over_starts(model, whole, shown, starts=explaining.FEW_STARTS)
+        direct = agreement_over_starts(model, whole, shown) if few.unstable else few
+        if not found.unstable and found.starts > few.starts:  # another size had to ask more
+            direct = agreement_over_starts(model, whole, shown)
         assert (found.share, found.starts, found.kept_by) == (direct.share, direct.starts, direct.kept_by)
+    monkeypatch.setattr(explaining, "_started", None)  # what was tried is not tried again
+    explanations._AGREEMENTS.clear()
+    assert explanations.try_starts(asked).starts == len(explanations._STARTS.get(explanations._cache_key(asked))) + 1
+
+
+def test_more_starts_are_tried_where_the_first_few_differ(alone, monkeypatch):
+    asked = replace(KARATE, config=replace(QUICK, k_m=4))
+    own = explanations.optimised(asked).explanation
+    turned = replace(own, edge_weight=own.edge_weight.max() - own.edge_weight, table=(), verdict=None)
+    tried = []
+
+    def started(request, shown, starts, known, emit):
+        tried.append((known, starts))
+        return (turned if differ else own,) * (starts - known)
+
+    monkeypatch.setattr(explaining, "_started", started)
+    for differ, expected in ((False, [(1, 5)]), (True, [(1, 5), (5, 10)])):
+        tried.clear()
+        _, found = explaining.try_starts(asked, own, None, emit=lambda progress: None)
+        assert (tried, found.starts, bool(found.unstable)) == (expected, expected[-1][1], differ)
+    tried.clear()
+    _, found = explaining.try_starts(asked, own, (turned,) * 4, emit=lambda progress: None)
+    assert (tried, found.starts) == ([(5, 10)], 10)  # a size at which the known ones differ asks for the rest
 
 
 @pytest.mark.parametrize("request_", ALL, ids=name)
