@@ -1,6 +1,7 @@
 """What everyone can read and reach: axe-core finds nothing on any page, light and dark; words say what they mean."""
 
 import json
+import re
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -98,7 +99,9 @@ def test_a_word_says_what_it_means_to_pointer_and_keyboard(page, term):
 
 def test_the_figures_of_other_methods_say_what_they_mean_too(page):
     open_page(page, "/?dataset=karate&node=19" + QUICK)
-    panel = page.locator("section.panel").filter(has=page.get_by_text("Gradient", exact=True))
+    panel = page.locator("section.panel").filter(
+        has=page.locator(".title").get_by_text(re.compile(r"^\d+\. Gradient$"))
+    )
     panel.get_by_role("button", name="fidelity−").hover()
     expect(page.get_by_role("tooltip")).to_contain_text(DEFINITIONS["fidelity−"].sentence)
 
