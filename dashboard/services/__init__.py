@@ -16,6 +16,7 @@ from dashboard.services.answer import (
 )
 from dashboard.services.browse import (
     AMONG,
+    FROM_UNSEEN,
     PER_PAGE,
     GraphFilter,
     candidates,
@@ -68,6 +69,7 @@ from dashboard.services.prototypes import (
     with_label,
 )
 from dashboard.services.second_network import explain_under, on_one_layout, other_networks, shared_parts
+from dashboard.services.splits import parts_of
 from dashboard.services.warming import warm_up
 from dashboard.tasks import STARTS, ClassRequest, Growing, Started, Step
 from explainer_core import ExplainConfig, Explanation, Prototype
@@ -81,6 +83,7 @@ __all__ = [
     "AUTO",
     "CHANCE_METHOD",
     "COLOURS",
+    "FROM_UNSEEN",
     "LINK_CLASSES",
     "MAIN_METHOD",
     "MASK_METHOD",
@@ -160,6 +163,7 @@ __all__ = [
     "on_one_layout",
     "other_networks",
     "over_data_set",
+    "parts_of",
     "points",
     "problem_with",
     "prototype_features",

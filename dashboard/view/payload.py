@@ -10,9 +10,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from dashboard.view import legend
 from dashboard.view.drawing import drawing_of
 from dashboard.view.explained import packed_frames
 from dashboard.view.labels import PLACES, label_text, label_zooms, place_labels
+from dashboard.view.legend import Entry
 from dashboard.view.picture import SQUARE, Panel, Picture, Points, Thumbnail
 
 UNIT = 10  # positions in tenths of a pixel
@@ -21,7 +23,16 @@ LARGEST_SHORT = 65536  # so many nodes can be numbered in 16 bits
 
 
 def network(
-    key: str, picture: Picture, panels: Sequence[Panel], *, group: str, columns: int, height: int, clickable: bool
+    key: str,
+    picture: Picture,
+    panels: Sequence[Panel],
+    *,
+    group: str,
+    columns: int,
+    height: int,
+    clickable: bool,
+    subject: str = "",
+    entries: Sequence[Entry] = (),
 ) -> dict:
     names = [panel.name for panel in panels]
     if len(set(names)) != len(names):
@@ -32,6 +43,8 @@ def network(
         "columns": columns,
         "height": height,
         "clickable": clickable,
+        "subject": subject,
+        "legend": legend.payload(entries),
         "picture": _picture(picture),
         "panels": [_panel(panel, picture) for panel in panels],
     }

@@ -338,6 +338,30 @@ def test_random_choices_fall_on_what_they_say():
     assert len(services.candidates("tree_cycles", "gat", "all")) == services.num_targets("tree_cycles", "gat")
 
 
+def test_wrong_ones_are_listed_by_the_part_of_the_split_they_were_in():
+    """As the card counts the parts, and as its accuracy on each of them says how many are wrong."""
+    card = next(card for card in services.all_cards() if (card.dataset, card.model) == ("tree_cycles", "gat"))
+    parts = services.parts_of("tree_cycles", "gat")
+    for part, accuracy in (("train", card.train_accuracy), ("val", card.val_accuracy), ("test", card.test_accuracy)):
+        wrong = services.candidates("tree_cycles", "gat", "wrong", part)
+        assert (parts == part).sum() == card.split[part]
+        assert len(wrong) == round((1 - accuracy) * card.split[part])
+        assert set(parts[wrong]) <= {part}
+    assert services.parts_of("molecules", "gin") is None  # its networks were trained on other data
+    assert services.parts_of("les_miserables", "gcn") is None  # pairs are split there, not nodes
+
+
+def test_the_gallery_of_wrong_graphs_begins_with_those_the_network_never_saw():
+    parts = services.parts_of("ba_2motifs", "gcn")
+    found = services.filtered_graphs("ba_2motifs", "gcn", services.GraphFilter(right=True))
+    order = [services.FROM_UNSEEN.index(part) for part in parts[found]]
+    assert order == sorted(order)
+    assert set(order) == {0, 1, 2}
+    only = services.filtered_graphs("ba_2motifs", "gcn", services.GraphFilter(part="val"))
+    assert only.tolist() == np.flatnonzero(parts == "val").tolist()
+    assert services.gallery("ba_2motifs", "gcn", only, 0)[0].note.endswith(" · val")
+
+
 def test_the_sieve_lets_through_what_it_says_and_the_gallery_shows_a_page_of_it():
     said, sizes = predict.all_predictions("molecules", "gin"), services.sizes("molecules")
     everything = services.filtered_graphs("molecules", "gin", services.GraphFilter())

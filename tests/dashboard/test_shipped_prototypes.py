@@ -34,7 +34,8 @@ def texts(elements) -> str:
 
 
 def classes(dataset: str) -> tuple[str, ...]:
-    return services.class_names(dataset) or services.LINK_CLASSES
+    card = next(card for card in services.all_cards() if card.dataset == dataset)
+    return services.class_names(dataset, card.task)
 
 
 @pytest.fixture
