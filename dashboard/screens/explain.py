@@ -204,7 +204,7 @@ def try_other_starts(answer: services.Answer) -> None:
 
     def show_progress(progress: object) -> None:
         if isinstance(progress, services.Started):
-            quiet.caption(f"Trying {services.STARTS - 1} other starts: {progress.share:.0%} …")
+            quiet.caption(f"Trying other starts: {progress.share:.0%} …")
 
     services.try_starts(answer, show_progress)
     quiet.empty()

@@ -71,7 +71,7 @@ from dashboard.services.prototypes import (
 from dashboard.services.second_network import explain_under, on_one_layout, other_networks, shared_parts
 from dashboard.services.splits import parts_of
 from dashboard.services.warming import warm_up
-from dashboard.tasks import STARTS, ClassRequest, Growing, Started, Step
+from dashboard.tasks import ClassRequest, Growing, Started, Step
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
 from explainer_core.device import use_one_thread
@@ -89,7 +89,6 @@ __all__ = [
     "MASK_METHOD",
     "PER_PAGE",
     "SMILES_DATASETS",
-    "STARTS",
     "Answer",
     "Card",
     "ClassRequest",
