@@ -11,6 +11,7 @@ from dashboard.jobs.worker import DONE, FAILED, PROGRESS, READY
 from dashboard.limits import MB, Limits
 
 POLL = 0.1  # seconds between two looks whether the visitor is still there, and at what the workers take
+RETELL = 0.5  # seconds until those who wait are told the same again: a page may not have listened at first
 GRACE = 1.0  # seconds a worker has to drop a job before it is killed
 ATTEMPTS = 5  # workers that may die over one job
 SPARE = 1  # processes more than may work at a time: a new one takes seconds until it is ready
@@ -66,7 +67,7 @@ class Pool:
         job = self._join(
             Job(key, task, args, priority, long, time.monotonic(), threading.Condition(self._lock)), visitor
         )
-        seen = 0
+        seen, told, told_at = 0, None, 0.0
         try:
             while True:
                 with self._lock:
@@ -78,7 +79,8 @@ class Pool:
                 if reports > seen:
                     seen = reports
                     on_progress(progress)
-                elif ahead is not None:
+                elif ahead is not None and (ahead != told or time.monotonic() - told_at > RETELL):
+                    told, told_at = ahead, time.monotonic()
                     on_progress(Waiting(ahead))
                 if finished:
                     return job.outcome()
