@@ -34,10 +34,10 @@ SIZES = {
 }
 THINKING = 5.0  # seconds between a picture and the next click
 GO = "query => { history.pushState({}, '', '?' + query); dispatchEvent(new PopStateEvent('popstate')); }"
-# the verdict is there too: nothing in its line is still waited for
+# the picture that is drawn and its words are of the same target, and nothing is waited for
 SHOWN = """nodes => {
-  const why = globalThis.graphViews?.why, line = document.querySelector('.st-key-headline')?.textContent ?? 'hourglass';
-  return why && !line.includes('hourglass') && nodes.every((node) => why.picture.targets.some((i) => why.picture.nodes[i] === node));
+  const why = globalThis.graphViews?.why;
+  return why?.data.explained && !why.root.classList.contains("waiting") && nodes.every((node) => why.picture.targets.some((i) => why.picture.nodes[i] === node));
 }"""
 ERRORS = "[data-testid=stException], [data-testid=stAlertContentError]"
 

@@ -83,10 +83,12 @@ def machine() -> dict:
 DEVICES = ("cpu", "cuda", "mps")
 
 
-def run(measure, description: str | None, *, on_devices: bool = False, sets: Sequence[str] = ()) -> None:
+def run(
+    measure, description: str | None, *, on_devices: bool = False, sets: Sequence[str] = (), kept: str = ""
+) -> None:
     """The command line every benchmark has; with `on_devices` one may choose where to measure, and is told which.
 
-    With `sets` one may choose some of them: each takes long.
+    With `sets` one may choose some of them: each takes long. With `kept` what was measured can be kept, and that says where.
     """
     parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a small version, in under a minute")
@@ -95,12 +97,16 @@ def run(measure, description: str | None, *, on_devices: bool = False, sets: Seq
         parser.add_argument("--device", choices=DEVICES, default="cpu", help="where both explainers work (cpu)")
     if sets:
         parser.add_argument("--only", nargs="+", choices=sets, default=sets, metavar="SET", help=", ".join(sets))
+    if kept:
+        parser.add_argument("--keep", action="store_true", help=f"keep the figures in {kept}")
     options = parser.parse_args()
     chosen: dict[str, object] = {"device": torch.device(options.device)} if on_devices else {}
     if on_devices and options.device != "cpu" and not getattr(torch, options.device).is_available():
         parser.error(f"--device {options.device}: there is none here; leave it out to measure on the cpu")
     if sets:
         chosen["only"] = options.only
+    if kept:
+        chosen["keep"] = options.keep
     torch.set_num_threads(1)
     report = Report()
     measure(report, options.quick, **chosen)

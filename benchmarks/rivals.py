@@ -12,6 +12,7 @@ from tqdm import tqdm
 import explainer_core as xc
 from benchmarks.pyg_peer import explained_by_pyg
 from explainer_core.explanation import metrics
+from explainer_core.explanation.comparing import on_edges_of
 from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.verifying import exchanged
 from explainer_core.models import GNN
@@ -148,13 +149,10 @@ def _attention(setting: Setting) -> list:
     if setting.gat is None:
         raise ValueError(f"attention needs a GAT (got none for {setting.name})")
     paid = xc.explain_many(setting.gat, setting.data, setting.targets, xc.ExplainConfig(), "attention")
-    return [_on_edges_of(frame, other) for frame, other in zip(setting.frames, paid, strict=True)]
-
-
-def _on_edges_of(frame: Explanation, other: Explanation) -> Explanation:
-    weight = dict(zip(zip(other.edge_part, other.edge_ids, strict=True), other.edge_weight, strict=True))
-    wanted = zip(frame.edge_part, frame.edge_ids, strict=True)
-    return replace(frame, method="attention", edge_weight=np.array([weight.get(key, 0.0) for key in wanted]))
+    return [
+        replace(on_edges_of(frame, other), explained_class=frame.explained_class)
+        for frame, other in zip(setting.frames, paid, strict=True)
+    ]
 
 
 METHODS: dict[str, Callable[[Setting], list]] = {

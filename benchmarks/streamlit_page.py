@@ -1,6 +1,6 @@
 """What a page shows, read from the messages a Streamlit server sends to a browser.
 
-Only what a visitor waits for is kept: pictures, the line with the verdict, remarks, errors, and whether the script is done.
+Only what a visitor waits for is kept: pictures with their verdict, remarks, errors, and whether the script is done.
 """
 
 import json
@@ -11,9 +11,10 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Delta_pb2 import Delta
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-HEADLINE = "headline"  # key of the container with the verdict
+PICTURE = "why"  # key of the view that has the explanation with its verdict
 REMARK = re.compile(r":\w+\[:material/(\w+):\] (.*)", re.DOTALL)  # an icon, and a sentence
 STILL_WAITING = "hourglass"  # the icon, in all its forms, of what is not there yet
+HEADLINE = 7  # where it stands in what is sent of each size
 MESSENGER = "graph_view_messenger"  # the component whose script answers by itself
 CACHED_RUNS = 2  # a browser forgets a message that so many runs have not used
 Path = tuple[int, ...]
@@ -21,10 +22,12 @@ Path = tuple[int, ...]
 
 @dataclass(frozen=True)
 class View:
-    """A picture that has arrived: its key and the nodes that are explained in it, none for a whole graph."""
+    """A picture that has arrived: its key, the nodes that are explained in it, none for a whole graph, and what it says."""
 
     key: str
     targets: tuple[int, ...]
+    headline: str = ""  # the verdict
+    starts: str = ""  # what other starts say
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,6 @@ class Page:
     runs: int = 0  # full runs of the script that have begun
     finished: bool = False
     shown: dict[Path, View | Remark | Number | Failure | Notice] = field(default_factory=dict)
-    _headline: Path | None = None
     _token: str | None = None
     _cached: dict[str, tuple[ForwardMsg, int]] = field(default_factory=dict)  # the message, and the run that used it
 
@@ -118,15 +120,13 @@ class Page:
             return
         self.runs += 1
         self.script = message.new_session.page_script_hash
-        self.shown, self._headline = {}, None
+        self.shown = {}
         self._cached = {name: kept for name, kept in self._cached.items() if self.runs - kept[1] <= CACHED_RUNS}
 
     def _change(self, path: Path, delta: Delta) -> list[Reply]:
         for old in [old for old in self.shown if old[: len(path)] == path]:
             del self.shown[old]
         kind = delta.WhichOneof("type")
-        if kind == "add_block" and delta.add_block.id.endswith(f"-{HEADLINE}"):
-            self._headline = path
         if kind != "new_element":
             return []
         element = delta.new_element
@@ -144,23 +144,15 @@ class Page:
         return [Reply(fragment=fragment, component=component.id, event="shown")]
 
     @property
-    def headline(self) -> Remark | None:
-        """The line with the verdict, or with the word that it is looked for."""
-        if self._headline is None:
-            return None
-        inside = (part for path, part in self.shown.items() if path[: len(self._headline)] == self._headline)
-        return next((part for part in inside if isinstance(part, Remark)), None)
-
-    @property
     def has_verdict(self) -> bool:
-        return self.headline is not None and self.headline.is_known
+        picture = self.view(PICTURE)
+        return picture is not None and bool(picture.headline)
 
     @property
     def has_agreement(self) -> bool:
-        """True if the remark on other starts is there."""
-        return any(
-            remark.is_known and "start" in remark.text for remark in self._all(Remark) if remark != self.headline
-        )
+        """True if the picture says whether other starts agree."""
+        picture = self.view(PICTURE)
+        return picture is not None and bool(picture.starts)
 
     @property
     def is_settled(self) -> bool:
@@ -199,7 +191,8 @@ def _part(element) -> View | Remark | Number | Failure | Notice | None:
         data = json.loads(element.bidi_component.json)
         picture = data.get("picture")
         if picture:
-            return View(data["key"], tuple(picture["nodes"][i] for i in picture["targets"]))
+            targets = tuple(picture["nodes"][i] for i in picture["targets"])
+            return View(data["key"], targets, *_said(data.get("explained")))
     if kind == "number_input":
         return Number(element.number_input.id.rsplit("-", 1)[-1], int(element.number_input.value))
     if kind == "exception":
@@ -208,6 +201,13 @@ def _part(element) -> View | Remark | Number | Failure | Notice | None:
         alert = element.alert
         return Failure(alert.body) if alert.format == alert.ERROR else Notice(alert.body)
     return None
+
+
+def _said(explained: dict | None) -> tuple[str, str]:
+    """The headline at the size that is shown, and what other starts say."""
+    if explained is None:
+        return "", ""
+    return explained["sizes"][explained["chosen"] - 1][HEADLINE], explained["starts"]
 
 
 def rerun(page: Page, *, url: str, query: str | None = None, name: str = "", reply: Reply | None = None) -> BackMsg:

@@ -13,9 +13,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin, Subprotocol
 
-from benchmarks.streamlit_page import Page, Reply, rerun
+from benchmarks.streamlit_page import PICTURE, Page, Reply, rerun
 
-PICTURE = "why"  # key of the view that has the explanation
 PROTOTYPE = "prototype"
 NO_TOKEN = "PLACEHOLDER_AUTH_TOKEN"  # noqa: S105 what a browser that is not logged in sends
 PATIENCE = 60.0  # seconds until a visitor gives up

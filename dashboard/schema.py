@@ -16,6 +16,7 @@ __all__ = [
     "AUTO",
     "BARE_METHOD",
     "CARRIES",
+    "CHANCE_METHOD",
     "DEFAULT",
     "LINK_CLASSES",
     "MAIN_METHOD",
@@ -24,6 +25,7 @@ __all__ = [
     "NOT_ENOUGH",
     "PAPER",
     "SHOWN_FIRST",
+    "SHOWN_WHERE_SMALL",
     "Agreement",
     "Card",
     "ExplainConfig",
@@ -56,12 +58,17 @@ MASK_METHOD = _first_method(lambda method: method.mask and not method.verifies)
 # Costs next to nothing: for a computation graph and a prediction with no explanation yet.
 BARE_METHOD = _first_method(lambda method: not (method.needs or method.settings or method.features))
 PAPER = "paper"  # the mask with the settings of the paper, as a method beside the others
-# Beside the main picture until the user chooses: the paper's settings, one by gradients, one by attention.
+# Edges by chance: what every other method is compared with.
+CHANCE_METHOD = _first_method(lambda method: method.stochastic and not (method.needs or method.mask))
+# Beside the main picture until the user chooses: the paper's settings, one by gradients, one by attention, one by chance,
+# and where it does not take long one that takes edges away.
 SHOWN_FIRST = (
     PAPER,
     _first_method(lambda method: GRADIENTS in method.needs and not method.mask),
     _first_method(lambda method: method.needs_attention),
+    CHANCE_METHOD,
 )
+SHOWN_WHERE_SMALL = _first_method(lambda method: method.one_by_one)
 
 
 def is_mask(explanation: Explanation) -> bool:
@@ -131,3 +138,4 @@ class Scores:
     seconds: float
     auc: float | None
     judged: Faithfulness
+    score: float  # sufficiency + necessity, from the figures as they are shown: what methods are ranked by

@@ -13,12 +13,14 @@ from dashboard.view import explanation_text, model_text
 from dashboard.view.picture import Panel
 from dashboard.view.plain_text import sentence
 from dashboard.widgets import controls, verdict, welcome
-from dashboard.widgets.answers import draw_why_again, main_panel, panels_beside, show_others, show_why
+from dashboard.widgets.answers import draw_why_again, main_panel, show_why
+from dashboard.widgets.compared_methods import panels_beside, show_methods
 from dashboard.widgets.explanation_view import announce, headline_of
 from dashboard.widgets.export import Shown, export_button, share_button
 from dashboard.widgets.live_run import explain_in_sight
 from dashboard.widgets.missing import card_or_reason
 from dashboard.widgets.network import ROW
+from dashboard.widgets.second_network import choose_second, show_second
 from dashboard.widgets.surroundings import show_surroundings
 
 PAGE = "explain"
@@ -89,14 +91,17 @@ def explain(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card
     comparison = services.compare(answer, choice.methods)
     trust, others = comparison.trust, comparison.others
     show_remarks(below, answer, trust)
-    panels = panels_beside(question.drawing, others)
-    show_others(card, question, panels)
+    panels = panels_beside(question.drawing, comparison)
+    show_methods(card, answer, comparison)
+    second = choose_second(card)
     verdict.show_class_beside(answer)
     explanations = [(each.method, each.explanation) for each in (answer.own, *others)]
     show_features(answer, explanations)
     with actions:
         share_button(choice)
         export_button(choice, answer, partial(shown_now, title, answer, trust, panels, explanations))
+    if second is not None:
+        show_second(second, card, choice, answer)
     try_other_starts(answer, trust, below)
 
 
@@ -113,13 +118,21 @@ def choose(
     request = replace(request, target_class=target_class, config=config, method=method)
     choice = state.Choice(
         request=request,
-        methods=state.methods_from_query(services.methods_for(request), complaints.append),
+        methods=state.methods_from_query(
+            services.methods_for(request), services.shown_first(request), complaints.append
+        ),
         colour=state.one_of(state.COLOUR, tuple(services.COLOURS), "predicted", complaints.append),
         view=state.one_of(state.VIEW, state.VIEWS, state.VIEWS[0], complaints.append),
         layout=state.one_of(state.LAYOUT, state.LAYOUTS, state.LAYOUTS[0], complaints.append),
         everything=state.query_param(state.EVERYTHING) == "True",
+        second=second_from_query(card, complaints),
     )
     return choice, drawer
+
+
+def second_from_query(card: services.Card, complaints: list[str]) -> str:
+    others = [each.model for each in services.other_networks(card)]
+    return state.one_of(state.SECOND, (state.NO_SECOND, *others), state.NO_SECOND, complaints.append)
 
 
 def show_remarks(slot: DeltaGenerator, answer: services.Answer, trust: Trust) -> None:

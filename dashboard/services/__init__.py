@@ -2,7 +2,7 @@
 
 from dashboard.cache import clear_caches
 from dashboard.jobs import RunRefused, Waiting, connect, start_workers, stop_workers
-from dashboard.schema import LINK_CLASSES, MAIN_METHOD, MASK_METHOD, Request, TargetFacts, is_mask
+from dashboard.schema import CHANCE_METHOD, LINK_CLASSES, MAIN_METHOD, MASK_METHOD, Request, TargetFacts, is_mask
 from dashboard.services.answer import (
     Answer,
     Comparison,
@@ -45,7 +45,7 @@ from dashboard.services.catalogue import (
 )
 from dashboard.services.export import as_csv, as_graphml, as_json, as_network, as_python
 from dashboard.services.fragments import DrawnFragment, fragments, is_of_molecules, kept_fragments
-from dashboard.services.methods import beside_main, described, methods_for
+from dashboard.services.methods import about, beside_main, described, methods_for, over_data_set, shown_first
 from dashboard.services.pictures import COLOURS, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
     SMILES_DATASETS,
@@ -67,6 +67,7 @@ from dashboard.services.prototypes import (
     titled,
     with_label,
 )
+from dashboard.services.second_network import explain_under, on_one_layout, other_networks, shared_parts
 from dashboard.services.warming import warm_up
 from dashboard.tasks import STARTS, ClassRequest, Growing, Started, Step
 from explainer_core import ExplainConfig, Explanation, Prototype
@@ -78,6 +79,7 @@ use_one_thread()
 __all__ = [
     "AMONG",
     "AUTO",
+    "CHANCE_METHOD",
     "COLOURS",
     "LINK_CLASSES",
     "MAIN_METHOD",
@@ -107,6 +109,7 @@ __all__ = [
     "Step",
     "TargetFacts",
     "Waiting",
+    "about",
     "all_cards",
     "as_csv",
     "as_graphml",
@@ -131,6 +134,7 @@ __all__ = [
     "device_name",
     "download",
     "explain",
+    "explain_under",
     "features_vary",
     "filtered_graphs",
     "found_prototype",
@@ -153,11 +157,16 @@ __all__ = [
     "node_names",
     "num_features",
     "num_targets",
+    "on_one_layout",
+    "other_networks",
+    "over_data_set",
     "points",
     "problem_with",
     "prototype_features",
     "prototype_of_class",
     "prototype_picture",
+    "shared_parts",
+    "shown_first",
     "sizes",
     "start_workers",
     "stop_workers",

@@ -7,14 +7,16 @@ It comes in steps, so that the page never waits for what it does not show yet. A
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dashboard.schema import Request, Scores, TargetFacts
+from dashboard.jobs import Priority
+from dashboard.schema import CHANCE_METHOD, Request, Scores, TargetFacts
 from dashboard.services import explanations
 from dashboard.services.explanations import Progress, ignore
-from dashboard.services.methods import methods_for
+from dashboard.services.methods import is_borrowed, methods_for
 from dashboard.services.pictures import Drawn, drawn
 from dashboard.services.predict import size_of, target_facts
 from dashboard.tasks.subjects import computation_graph, subject
 from explainer_core import Explanation
+from explainer_core.explanation.comparing import ranks
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.trust import Agreement, Trust
 from explainer_core.explanation.verdict import Verdict
@@ -40,6 +42,7 @@ class MethodAnswer:
     method: str
     explanation: Explanation
     scores: Scores
+    borrowed: bool = False  # weights of another network than the one that is explained
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +50,10 @@ class Comparison:
     """What stands below the main picture: other sizes, and other methods on the same edges and of the same size."""
 
     trust: Trust
-    others: tuple[MethodAnswer, ...]
+    others: tuple[MethodAnswer, ...]  # those that were chosen
+    ranked: tuple[
+        tuple[int, MethodAnswer], ...
+    ]  # with what is shown and chance among them, the best first; equals share a rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +102,9 @@ def known_answer(question: Question) -> Answer | None:
     return _answer(question) if explanations.is_optimised(question.request) else None
 
 
-def explain(question: Question, on_progress: Progress = ignore) -> Answer:
+def explain(question: Question, on_progress: Progress = ignore, priority: Priority = Priority.PICTURE) -> Answer:
     """Optimises, and tells how far it is. Raising from there ends the run and leaves nothing behind."""
-    explanations.optimise(question.request, on_progress)
+    explanations.optimise(question.request, on_progress, priority)
     return _answer(question)
 
 
@@ -109,11 +115,21 @@ def _answer(question: Question) -> Answer:
 
 
 def compare(answer: Answer, methods: Sequence[str], on_progress: Progress = ignore) -> Comparison:
-    found = explanations.compared(answer.request, methods, on_progress)
-    others = zip(methods, found.others, found.scores, strict=True)
-    return Comparison(
-        found.trust, tuple(MethodAnswer(name, timed.explanation, scores) for name, timed, scores in others)
+    """Other methods beside the answer, judged in one batch; chance is asked too, as soon as there is anything to compare."""
+    asked = tuple(methods) if not methods or CHANCE_METHOD in methods else (*methods, CHANCE_METHOD)
+    request, found = answer.request, explanations.compared(answer.request, asked, on_progress)
+    others = tuple(
+        MethodAnswer(name, timed.explanation, scores, borrowed=is_borrowed(request, name))
+        for name, timed, scores in zip(asked, found.others, found.scores, strict=True)
     )
+    chosen = tuple(other for other in others if other.method in methods)
+    return Comparison(found.trust, chosen, _ranked((answer.own, *others)))
+
+
+def _ranked(answers: Sequence[MethodAnswer]) -> tuple[tuple[int, MethodAnswer], ...]:
+    """The best first; of equals, what is shown first, which is the first that is given."""
+    found = zip(ranks([each.scores.score for each in answers]), answers, strict=True)
+    return tuple(sorted(found, key=lambda pair: pair[0]))
 
 
 def try_starts(answer: Answer, on_progress: Progress = ignore) -> None:

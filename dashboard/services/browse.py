@@ -29,11 +29,11 @@ PER_PAGE = 12
 THUMBNAIL_NODES = 120  # a thread of thousands would be a blot; its best-joined people are its shape
 AMONG = ("all", "wrong", "motif")
 
-_POINTS: Cache[Points] = Cache(16)
-_LAYOUTS: Cache[np.ndarray] = Cache(16)
-_TIPS: Cache[tuple[str, ...]] = Cache(8)
+_POINTS: Cache[Points] = Cache(64)
+_LAYOUTS: Cache[np.ndarray] = Cache(64)
+_TIPS: Cache[tuple[str, ...]] = Cache(64)
 _THUMBNAILS: Cache[str] = Cache(1000)
-_LINKS: Cache[pd.DataFrame] = Cache(4)
+_LINKS: Cache[pd.DataFrame] = Cache(16)
 
 
 @dataclass(frozen=True)

@@ -48,11 +48,13 @@ def is_optimised(request: Request) -> bool:
     return _FOUND.get(_cache_key(request)) is not None
 
 
-def optimise(request: Request, on_progress: Progress = ignore) -> Found:
+def optimise(request: Request, on_progress: Progress = ignore, priority: Priority = Priority.PICTURE) -> Found:
     """Runs the request's method and keeps the result, and the mask that a search started from."""
     asked, key = _asked(request), _cache_key(request)
     check_run(request)
-    found: Found = jobs.call(tasks.explain, asked, key=asked, long=takes_long(request), on_progress=on_progress)
+    found: Found = jobs.call(
+        tasks.explain, asked, key=asked, priority=priority, long=takes_long(request), on_progress=on_progress
+    )
     _FOUND.put(key, found.found)
     _SIZED.put(asked, found)
     if found.mask is not None:

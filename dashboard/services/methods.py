@@ -4,11 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import explainer_core as xc
-from dashboard.schema import MAIN_METHOD, MASK_METHOD, PAPER, Request
+from dashboard.schema import MAIN_METHOD, MASK_METHOD, PAPER, SHOWN_FIRST, SHOWN_WHERE_SMALL, Request
 from dashboard.services.catalogue import all_cards
-from dashboard.tasks.subjects import network
-from explainer_core import ExplainConfig
+from dashboard.tasks.subjects import computation_graph, network
+from explainer_core import Card, ExplainConfig
+from explainer_core.explanation.comparing import ranks
+from explainer_core.zoo.compared import MethodFigures
 
+SMALL = 300  # edges of a neighbourhood that can be taken away one at a time while one waits
 SHOWN_AS_MAIN = (MAIN_METHOD, MASK_METHOD)  # what the main picture can show
 
 
@@ -18,27 +21,38 @@ class Described:
 
     title: str
     about: str
+    borrowed: str = ""  # what it adds where another network had to be looked into
 
 
 @dataclass(frozen=True)
 class Variant(Described):
     """A method of the core with a config of its own, which the page shows as a method beside the others."""
 
-    method: str
-    config: Callable[..., ExplainConfig]
+    method: str = MASK_METHOD
+    config: Callable[..., ExplainConfig] = ExplainConfig
 
 
 VARIANTS = {
-    PAPER: Variant(
-        "As in the paper", "The mask with the settings of the paper of 2019.", MASK_METHOD, ExplainConfig.paper
-    )
+    PAPER: Variant("As in the paper", "The mask with the settings of the paper of 2019.", config=ExplainConfig.paper)
 }
 
 
 def described(method: str) -> Described:
     if method in VARIANTS:
         return VARIANTS[method]
-    return Described(xc.METHODS[method].title, xc.METHODS[method].about)
+    found = xc.METHODS[method]
+    return Described(found.title, found.about, found.borrowed)
+
+
+def about(method: str, *, borrowed: bool = False) -> str:
+    """The line on what a method is; `borrowed` where it looked into another network than the one that is explained."""
+    found = described(method)
+    return f"{found.about} {found.borrowed}" if borrowed and found.borrowed else found.about
+
+
+def is_described(method: str) -> bool:
+    """Whether it is a method of this version: a card may have been measured with another."""
+    return method in VARIANTS or method in xc.METHODS
 
 
 def methods_for(request: Request) -> tuple[str, ...]:
@@ -47,9 +61,35 @@ def methods_for(request: Request) -> tuple[str, ...]:
     return (*SHOWN_AS_MAIN, *VARIANTS, *beside_main(possible))
 
 
+def shown_first(request: Request) -> tuple[str, ...]:
+    """The methods beside the main picture until somebody chooses others."""
+    small = len(computation_graph(request).pairs) <= SMALL
+    return (*SHOWN_FIRST, SHOWN_WHERE_SMALL) if small else SHOWN_FIRST
+
+
 def beside_main(methods: Sequence[str]) -> tuple[str, ...]:
     """Those of the methods that are drawn beside the main picture."""
     return tuple(name for name in methods if name not in SHOWN_AS_MAIN)
+
+
+@dataclass(frozen=True)
+class OverDataSet:
+    """How the methods do over a data set, as a benchmark has measured it; the best first, equals share a rank."""
+
+    targets: int
+    part: str  # of the data set: "test" or "all"
+    full: float  # the mean probability with everything
+    ranked: tuple[tuple[int, str, MethodFigures], ...]
+
+
+def over_data_set(card: Card) -> OverDataSet | None:
+    """What a network's card says; None where nobody has measured it, as of a network of one's own."""
+    found = card.methods_compared
+    known = {} if found is None else {name: each for name, each in found.methods.items() if is_described(name)}
+    if found is None or not known:
+        return None
+    ranked = zip(ranks([each.score for each in known.values()]), known, known.values(), strict=True)
+    return OverDataSet(found.targets, found.part, found.full, tuple(sorted(ranked, key=lambda row: row[0])))
 
 
 def in_core_terms(request: Request) -> Request:
@@ -62,6 +102,11 @@ def in_core_terms(request: Request) -> Request:
         return request
     config = variant.config(k_m=1, seed=request.config.seed, max_edges=request.config.max_edges)
     return replace(request, method=variant.method, config=config)
+
+
+def is_borrowed(request: Request, method: str) -> bool:
+    """Whether a method looks into another network than the one that is explained."""
+    return method not in VARIANTS and model_for(request, method) != request.model
 
 
 def model_for(request: Request, method: str) -> str | None:

@@ -38,10 +38,19 @@ class Drawn:
     """A picture, and which of the explanation's undirected pairs its edges are."""
 
     picture: Picture
-    shown: np.ndarray  # (edges of the picture,): indices into Explanation.undirected()
+    shown: (
+        np.ndarray
+    )  # (edges of the picture,): indices into Explanation.undirected(); -1: the explanation knows no such edge
     nodes_in_all: int
     edges_in_all: int
     legend: tuple[tuple[str, str], ...]  # what the colours of its nodes mean
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The edges of the picture in the data set's numbers, the smaller one first."""
+        nodes = self.picture.nodes
+        ends = ((nodes[a], nodes[b]) for a, b in self.picture.edges)
+        return [(min(pair), max(pair)) for pair in ends]
 
 
 def drawn(request: Request, colour: str = "predicted", *, everything: bool = False) -> Drawn:
@@ -65,7 +74,7 @@ def _draw(request: Request, colour: str, everything: bool, layout_key: tuple) ->
         pairs[shown],
         colours=colours,
         shapes=shapes,
-        tips=tuple("\n".join(_tip(request, graph, node)) for node in nodes),
+        tips=tuple("\n".join(tip_of(request, graph, node)) for node in nodes),
         roots=computation.roots,
         truth=tuple(np.flatnonzero(truth).tolist()),
         layout_key=layout_key,
@@ -189,7 +198,7 @@ def node_colours(
     return tuple(colours[each] for each in known[which].tolist()), ()
 
 
-def _tip(request: Request, graph: Graph, node: int) -> list[str]:
+def tip_of(request: Request, graph: Graph, node: int) -> list[str]:
     if is_molecule(graph):
         return [f"{graph.node_name(node)} (atom {node})"]
     lines = [f"{graph.node_name(node)} (node {node})" if graph.node_names else f"node {node}"]
@@ -229,10 +238,10 @@ def weighed(
     replay: bool = False,
 ) -> Panel:
     """One method's panel: the weights on the drawing's edges, and its G_S. `terms` names the terms of the loss."""
-    pairs, scores = explanation.undirected()
+    scores = explanation.undirected()[1]
     kept = explanation.subgraph()
     index = {node: i for i, node in enumerate(drawing.picture.nodes)}
-    position = {tuple(pair): i for i, pair in enumerate(pairs[drawing.shown].tolist())}
+    position = {pair: i for i, pair in enumerate(drawing.pairs)}
     frames = [
         (step, _scaled(explanation.undirected(weights)[1])[drawing.shown])
         for step, weights in (explanation.snapshots if replay else ())
@@ -241,7 +250,7 @@ def weighed(
         name=name,
         title=title,
         lines=tuple(lines),
-        weights=_rounded(_scaled(scores)[drawing.shown]),
+        weights=_rounded(np.append(_scaled(scores), 0.0)[drawing.shown]),
         kept=tuple(position[pair] for pair in kept.edges if pair in position),
         kept_nodes=tuple(index[node] for node in kept.nodes if node in index),
         unstable=tuple(position[pair] for pair in unstable if pair in position),
@@ -268,8 +277,7 @@ def kept_on(
 
 def count_drawn(drawing: Drawn, pairs: Sequence[tuple[int, int]]) -> int:
     """How many of some pairs of nodes are edges of the drawing."""
-    nodes = drawing.picture.nodes
-    return len(set(pairs) & {tuple(sorted((nodes[a], nodes[b]))) for a, b in drawing.picture.edges})
+    return len(set(pairs) & set(drawing.pairs))
 
 
 def mask_on(drawing: Drawn, computation: Explanation, edge_weight: np.ndarray) -> tuple[float, ...]:

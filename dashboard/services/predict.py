@@ -11,8 +11,8 @@ from explainer_core.predictions import Predictions, predictions
 
 SMILES_DATASETS = ("mutagenicity", "molecules")  # the networks read what molecule_from_smiles makes
 
-_COLOURS: Cache[tuple[str, ...]] = Cache(32)
-_PREDICTIONS: Cache[Predictions] = Cache(8)
+_COLOURS: Cache[tuple[str, ...]] = Cache(64)
+_PREDICTIONS: Cache[Predictions] = Cache(64)
 
 
 def all_predictions(dataset: str, model: str) -> Predictions:

@@ -18,6 +18,8 @@ from dashboard.state.names import (
     METHODS,
     MODEL,
     NO_METHOD,
+    NO_SECOND,
+    SECOND,
     SHOWN,
     SHOWN_AS,
     SOURCE,
@@ -35,6 +37,7 @@ class Choice:
     view: str
     layout: str
     everything: bool
+    second: str = NO_SECOND  # the network beside the one that is explained
 
 
 def link(choice: Choice) -> str:
@@ -48,6 +51,7 @@ def link(choice: Choice) -> str:
     values |= {METHODS: ",".join(choice.methods) or NO_METHOD, EVERYTHING: choice.everything}
     values |= {SHOWN: next(name for name, method in SHOWN_AS.items() if method == request.method)}
     values |= {COLOUR: choice.colour, VIEW: choice.view, LAYOUT: choice.layout}
+    values |= {SECOND: choice.second} if choice.second != NO_SECOND else {}
     values |= filter_in_query()
     return f"{server_address().link(st.context.url or '')}?{urlencode(values)}"
 

@@ -17,5 +17,6 @@ METHODS, COLOUR, VIEW, LAYOUT, EVERYTHING = "methods", "colour", "view", "layout
 VIEWS = ("neighbourhood", "whole data set")
 LAYOUTS = ("graph", "embedding", "gallery")
 NO_METHOD = "none"  # a choice too, which an empty value could not tell from none made
+SECOND, NO_SECOND = "second", "none"  # the network that the same target is explained under as well
 MOST_INSTANCES = 200
 OF_TARGET = (NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS, LABEL)

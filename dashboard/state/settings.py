@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.first_look import first_look
-from dashboard.schema import AUTO, SHOWN_FIRST, ExplainConfig, InvalidValue, some_of
+from dashboard.schema import AUTO, ExplainConfig, InvalidValue, some_of
 from dashboard.state.names import BESIDE_THE_MASK, K_M, K_M_AUTO, METHODS, NO_METHOD, SHOWN, SHOWN_AS
 from dashboard.state.query import in_quotes, one_of, query_param, set_query_param, set_query_params, set_widget
 from dashboard.view.plain_text import shortened
@@ -88,10 +88,12 @@ def method_from_query(complain: Callable[[str], None]) -> str:
     return SHOWN_AS[one_of(SHOWN, tuple(SHOWN_AS), "verified", complain)]
 
 
-def methods_from_query(possible: Sequence[str], complain: Callable[[str], None]) -> tuple[str, ...]:
-    """The methods beside the main picture, in the order of the registry."""
+def methods_from_query(
+    possible: Sequence[str], usual: Sequence[str], complain: Callable[[str], None]
+) -> tuple[str, ...]:
+    """The methods beside the main picture, in the order of the registry; the usual ones until somebody has chosen."""
     asked = query_param(METHODS)
-    wanted = SHOWN_FIRST if asked is None else asked.split(",")
+    wanted = usual if asked is None else asked.split(",")
     if asked is not None:
         try:
             some_of(METHODS, wanted, possible, also=(NO_METHOD,))

@@ -19,6 +19,7 @@ from dashboard.state.names import (
     MOST_INSTANCES,
     NODE,
     OF_TARGET,
+    SECOND,
     SMILES,
     SOURCE,
 )
@@ -36,7 +37,7 @@ def dataset_from_query(names: Sequence[str]) -> str | None:
 
 def dataset_to_query() -> None:
     """Called by the selector when the user has chosen. Targets and sizes of one data set mean nothing in another."""
-    of_other = (MODEL, *OF_TARGET, *FILTER, "k_m", "k_m_unit", "k_f", LAYOUT)
+    of_other = (MODEL, SECOND, *OF_TARGET, *FILTER, "k_m", "k_m_unit", "k_f", LAYOUT)
     set_query_params(of_other, {DATASET: st.session_state[DATASET]})
     first_page()
 
@@ -52,7 +53,9 @@ def model_from_query(cards: Sequence[Card], complain: Callable[[str], None]) -> 
 
 
 def model_to_query() -> None:
-    set_query_params((CLASS,), {MODEL: st.session_state[MODEL]})
+    """The network beside it stays, unless it is the one that was chosen."""
+    chosen = st.session_state[MODEL]
+    set_query_params((CLASS, SECOND) if query_param(SECOND) == chosen else (CLASS,), {MODEL: chosen})
 
 
 def usual_target(card: Card) -> tuple[str, int | tuple[int, int]]:

@@ -11,6 +11,7 @@ import explainer_core as xc
 from dashboard.schema import MASK_METHOD, Request, Scores, judged
 from dashboard.tasks.subjects import computation_graph, graph_of, network, subject
 from explainer_core import Explanation
+from explainer_core.explanation.comparing import beside, on_edges_of, score
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.metrics import Faithfulness, edge_auc, faithfulness
 from explainer_core.explanation.trust import Agreement, Trust, agreement_of, trust, with_size
@@ -109,16 +110,14 @@ def _cut(request: Request, found: Explanation) -> Explanation:
 
 
 def compare(
-    request: Request, own: Timed, beside: Sequence[Beside], known: Sequence[Timed | None], emit: Emit
+    request: Request, own: Timed, others_asked: Sequence[Beside], known: Sequence[Timed | None], emit: Emit
 ) -> Compared:
     """What stands below the main picture; other methods on the same edges and of the size that is shown."""
-    size, config = own.explanation.size, request.config
     others = []
-    for each, timed in zip(beside, known, strict=True):
+    for each, timed in zip(others_asked, known, strict=True):
         timed = _explained_by(request, each.request) if timed is None else timed
-        sized = replace(timed.explanation.config, k_m=size, k_m_unit=config.k_m_unit, k_f=config.k_f)
-        others.append(replace(timed, explanation=replace(timed.explanation, config=sized, size=size, verdict=None)))
-    scores = _scores(request, own, others, [each.name for each in beside]) if others else []
+        others.append(replace(timed, explanation=beside(own.explanation, timed.explanation)))
+    scores = _scores(request, own, others, [each.name for each in others_asked]) if others else []
     return Compared(_trust(request, own.explanation), tuple(others), tuple(scores))
 
 
@@ -128,32 +127,19 @@ def _explained_by(request: Request, asked: Request) -> Timed:
     model, target_class = network(asked.dataset, asked.model), asked.target_class
     found = xc.explain(model, data, target, asked.config, asked.method, target_class=target_class)
     seconds = time.perf_counter() - began
-    return Timed(found if asked.model == request.model else _on_edges_of(computation_graph(request), found), seconds)
-
-
-def _on_edges_of(computation: Explanation, other: Explanation) -> Explanation:
-    """Another network's weights on the computation graph of the one that is explained: it may be deeper or less deep."""
-    keys = zip(other.edge_part.tolist(), other.edge_ids.tolist(), strict=True)
-    weight = dict(zip(keys, other.edge_weight.tolist(), strict=True))
-    wanted = zip(computation.edge_part.tolist(), computation.edge_ids.tolist(), strict=True)
-    return replace(
-        computation,
-        method=other.method,
-        explained_class=other.explained_class,
-        edge_weight=np.array([weight.get(key, 0.0) for key in wanted]),
-        feature_weight=other.feature_weight,
-    )
+    return Timed(found if asked.model == request.model else on_edges_of(computation_graph(request), found), seconds)
 
 
 def _scores(request: Request, own: Timed, others: Sequence[Timed], names: Sequence[str] = ()) -> list[Scores]:
     """Each one's score, all judged in one pass by the network that is explained."""
-    shown = own.explanation
-    # attention looks at no class, and in another network: all are judged by the class that is asked about
-    asked = {"explained_class": shown.explained_class, "predicted_class": shown.predicted_class}
-    found = [replace(timed.explanation, **asked) for timed in others]
-    figures = faithfulness(network(request.dataset, request.model), subject(request)[0], found)
+    found = [timed.explanation for timed in others]
+    judged_by = network(request.dataset, request.model)
+    figures = [
+        _as_in_verdict(each, of_each)
+        for each, of_each in zip(found, faithfulness(judged_by, subject(request)[0], found), strict=True)
+    ]
     return [
-        Scores(name, timed.seconds, _auc(request, each), _as_in_verdict(each, of_each))
+        Scores(name, timed.seconds, _auc(request, each), of_each, score(own.explanation, of_each))
         for name, timed, each, of_each in zip(names or [request.method], others, found, figures, strict=True)
     ]
 

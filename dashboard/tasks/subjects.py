@@ -9,7 +9,7 @@ from dashboard.schema import BARE_METHOD, Request
 from explainer_core import Card, ExplainConfig, Explanation, Graph, GraphSet
 from explainer_core.zoo.pretrained import find_card, load_weights
 
-_DATA: Cache[Graph | GraphSet] = Cache(4, 512 * MB)  # REDDIT-BINARY alone has a million edges
+_DATA: Cache[Graph | GraphSet] = Cache(32, 512 * MB)  # all that ship: a class looks at them in turn
 _MODELS: Cache = Cache(32, 256 * MB)
 _CARDS: Cache[Card] = Cache(64)
 _TYPED: Cache[Graph] = Cache(64)

@@ -1,16 +1,12 @@
-"""What the methods say of a prediction: the main picture, and the others drawn the same way beside it."""
-
-from collections.abc import Sequence
+"""What the page says of a prediction: the main picture, drawn again when more is known."""
 
 import streamlit as st
 
-from dashboard import services, state
+from dashboard import services
 from dashboard.view import explanation_text
 from dashboard.view.picture import Panel
-from dashboard.view.plain_text import for_markdown
 from dashboard.widgets.explanation_view import show_explanation
 from dashboard.widgets.graph_view import when_shown
-from dashboard.widgets.network import LOW, show_network
 
 MAIN = "main picture"  # the fragment that is drawn again when the other starts were tried
 
@@ -30,20 +26,6 @@ def main_panel(answer: services.Answer) -> Panel:
     )
 
 
-def panels_beside(drawing: services.Drawn, others: Sequence[services.MethodAnswer]) -> tuple[Panel, ...]:
-    return tuple(
-        services.weighed(
-            drawing,
-            other.explanation,
-            name=other.method,
-            title=services.described(other.method).title,
-            terms=explanation_text.TERMS,
-            lines=explanation_text.score_lines(other.scores),
-        )
-        for other in others
-    )
-
-
 @st.fragment(key=MAIN)
 def show_why(card: services.Card, answer: services.Answer) -> None:
     """The explanation. It is a fragment, so that what other starts say can arrive later without another run of the page."""
@@ -53,25 +35,3 @@ def show_why(card: services.Card, answer: services.Answer) -> None:
 def draw_why_again(answer: services.Answer) -> None:
     """Has the main picture drawn once more, alone, as soon as the browser has heard of it."""
     when_shown("starts_tried", str(hash(answer.request)), lambda: st.rerun(MAIN))
-
-
-def show_others(card: services.Card, question: services.Question, panels: Sequence[Panel]) -> None:
-    st.subheader("What other methods say")
-    st.pills(
-        "Methods",
-        services.beside_main(question.methods),
-        selection_mode="multi",
-        format_func=lambda method: services.described(method).title,
-        key=state.METHODS,
-        on_change=state.methods_to_query,
-        label_visibility="collapsed",
-    )
-    if not panels:
-        st.caption("Choose a method above to see it drawn the same way, at the same size.")
-        return
-    columns = min(len(panels), 3)
-    show_network("beside", card, question, panels, height=LOW, columns=columns)
-    for first in range(0, len(panels), columns):
-        for column, panel in zip(st.columns(columns, gap="small"), panels[first : first + columns], strict=False):
-            about = services.described(panel.name).about
-            column.caption(for_markdown(f"{panel.title}: {about}"))

@@ -38,7 +38,7 @@ class Answer:
     without: np.ndarray  # (b, C)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Part:
     """A part among the considered edges, and what is known of it."""
 

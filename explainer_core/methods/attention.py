@@ -19,8 +19,9 @@ def attention(objective: Objective) -> Weights:
 ATTENTION = Method(
     name="attention",
     title="GAT attention",
-    about="What the data set's attention network looked at; it is another network.",
+    about="How much the network looked along each edge.",
     weigh=attention,
+    borrowed="From another network, trained for attention.",
     needs=(NEEDS_ATTENTION,),
     features=False,
 )

@@ -16,17 +16,20 @@ NEEDS = (ATTENTION, GRADIENTS)
 class Method:
     """A method and its description. A new one is a file with a function and a Method, and one line in METHODS.
 
-    Call it with a Objective to get Weights. `about` is a sentence for the page, in words a user knows.
+    Call it with a Objective to get Weights. `about` is a sentence for the page, in words a user knows; `borrowed` is
+    what it adds where another network than the one that is explained had to be looked into.
     """
 
     name: str
     title: str
     about: str
     weigh: Callable[[Objective], Weights] = field(repr=False)
+    borrowed: str = ""
     needs: tuple[str, ...] = ()  # of the network, some of NEEDS
     settings: tuple[str, ...] = ()  # the fields of ExplainConfig that change its weights
     stochastic: bool = False  # chance plays a part: several seeds are averaged
     features: bool = True  # whether it says anything of features
+    one_by_one: bool = False  # asks the network about every edge in turn: takes long on a large graph
     # Its weights are a mask from 0 to 1, which the network can be run with; features are weighed on G_S afterwards.
     mask: bool = False
     # The same while it is optimised: a Step after the first, then after every so many, and after the last.

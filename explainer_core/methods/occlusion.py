@@ -97,4 +97,5 @@ OCCLUSION = Method(
     about="How far the prediction falls when each edge is taken away, one at a time.",
     weigh=occlusion,
     settings=("feature_fill",),
+    one_by_one=True,
 )

@@ -16,6 +16,7 @@ from explainer_core import checks
 from explainer_core.datasets.registry import DATASETS, dataset_info
 from explainer_core.device import pick_device
 from explainer_core.models import GNN, ModelSpec
+from explainer_core.zoo.compared import MethodsCompared
 from explainer_core.zoo.shipped import FOLDER
 from explainer_core.zoo.training import TrainConfig, freeze
 
@@ -53,11 +54,18 @@ class Card:
     test_auc: float | None = None  # of link models
     shelf_accuracy: float | None = None  # of Mutagenicity models, on the well-known molecules
     notes: list[str] = field(default_factory=list)
+    compared: dict | None = None  # methods over the data set, as MethodsCompared.to_dict has them
+    shelf_compared: dict | None = None  # the same of Mutagenicity models, on the well-known molecules
     weights: str = ""  # the file's name without its ending; another data set's where the model is borrowed
 
     @property
     def name(self) -> str:
         return file_name(self.dataset, self.model)
+
+    @property
+    def methods_compared(self) -> MethodsCompared | None:
+        """How the methods do over the data set; None where nobody has measured it."""
+        return None if self.compared is None else MethodsCompared.from_dict(self.compared)
 
     def to_dict(self) -> dict:
         return asdict(self)
@@ -183,6 +191,12 @@ def _check_card(card: Card, stem: str) -> None:
         raise ValueError(f"training on a card must be settings of a training: {broken}") from broken
     for part, value in card.split.items():
         checks.typed(f"{part} of the split on a card", value, str if part == "rule" else int)
+    for name in ("compared", "shelf_compared"):
+        if getattr(card, name) is not None:
+            try:
+                MethodsCompared.from_dict(getattr(card, name))
+            except (ValueError, TypeError) as broken:
+                raise ValueError(f"{name} on a card must be a comparison of methods: {broken}") from broken
 
 
 def read_weights(card: Card, folder: Path = FOLDER) -> bytes:
@@ -241,8 +255,16 @@ def save_pretrained(model: GNN, card: Card, *, folder: Path = FOLDER) -> Card:
     data = save({name: values.cpu().contiguous() for name, values in model.state_dict().items()})
     card = replace(card, sha256=hashlib.sha256(data).hexdigest())
     write_atomically(folder / f"{card.name}.safetensors", data)
-    write_atomically(folder / f"{card.name}.json", (json.dumps(card.to_dict(), indent=1) + "\n").encode())
+    save_card(card, folder=folder)
     return card
+
+
+def save_card(card: Card, *, folder: Path = FOLDER) -> Path:
+    """Writes a card alone, after checking it as a reader would."""
+    _check_card(card, card.name)
+    path = folder / f"{card.name}.json"
+    write_atomically(path, (json.dumps(card.to_dict(), indent=1) + "\n").encode())
+    return path
 
 
 def file_name(dataset: str, model: str) -> str:
@@ -259,6 +281,8 @@ def _borrowed(card: Card, dataset: str) -> Card:
         val_accuracy=None,
         test_accuracy=card.shelf_accuracy,
         majority_accuracy=0.0,
+        compared=card.shelf_compared,
+        shelf_compared=None,
     )
 
 

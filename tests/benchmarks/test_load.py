@@ -17,9 +17,8 @@ from benchmarks.figures import Report
 from benchmarks.process_tree import Peak, ProcessTree
 from benchmarks.streamlit_page import MESSENGER, Page, Reply, rerun
 from benchmarks.visitor import Target, Visitor
+from dashboard.view.explained import Explained, Size, payload
 
-LOOKING = ":gray[:material/hourglass_empty:] Looking for the part …"
-VERDICT = ":green[:material/check_circle:] These 5 nodes alone give “house”"
 TRYING = ":gray[:material/hourglass_empty:] Trying 10 other starts …"
 STABLE = ":green[:material/casino:] Stable: 10 runs from other starts share 100 % of their edges."
 
@@ -38,23 +37,21 @@ def at(*path: int) -> ForwardMsg:
     return message
 
 
-def block(key: str, *path: int) -> ForwardMsg:
-    message = at(*path)
-    message.delta.add_block.id = f"$$ID-0-{key}"
-    return message
-
-
 def markdown(text: str, *path: int) -> ForwardMsg:
     message = at(*path)
     message.delta.new_element.markdown.body = text
     return message
 
 
-def picture(nodes: list[int], targets: list[int], *path: int, key: str = "why") -> ForwardMsg:
+SIZES_SENT = [[[], [], 0.1, 0.9, 0, "○", "not enough", f"headline {i + 1}", ""] for i in range(3)]
+
+
+def picture(nodes: list[int], targets: list[int], *path: int, key: str = "why", starts: str = "") -> ForwardMsg:
     message = at(*path)
     component = message.delta.new_element.bidi_component
     component.id, component.component_name = f"$$ID-0-{key}", "graph_view_network"
-    component.json = json.dumps({"key": key, "picture": {"nodes": nodes, "targets": targets}})
+    explained = {"sizes": SIZES_SENT, "chosen": 2, "starts": starts} if key == "why" else None
+    component.json = json.dumps({"key": key, "picture": {"nodes": nodes, "targets": targets}, "explained": explained})
     return message
 
 
@@ -78,40 +75,40 @@ def read(*messages: ForwardMsg) -> Page:
     return page
 
 
-HEAD = (run(), block("headline", 0, 3))
+def test_a_verdict_comes_with_the_explanation_and_with_no_other_picture():
+    page = read(run(), picture([7, 9], [1], 0, 4, key="near"))
+    assert not page.has_verdict
+    page.read(picture([7, 9], [1], 0, 5))
+    assert (page.has_verdict, page.view("why").headline) == (True, "headline 2")
 
 
-def test_a_verdict_is_there_when_the_line_for_it_waits_no_more():
-    looking = read(*HEAD, markdown(LOOKING, 0, 3, 0))
-    assert not looking.has_verdict
-    looking.read(markdown(VERDICT, 0, 3, 0))
-    assert looking.has_verdict
+def test_what_is_sent_of_a_size_has_its_headline_where_visitors_read_it():
+    size = Size((), (), 0.5, 0.5, True, ("●", "carries it"), "Top, because of this house", "These 5 nodes …")
+    sent = payload(Explained("t", (size,), None, 1, 1, True, "edges", 0.9, "Top", "9 other starts agree.", (), ()))
+    message = picture([7], [0], 0, 4)
+    data = json.loads(message.delta.new_element.bidi_component.json) | {"explained": sent}
+    message.delta.new_element.bidi_component.json = json.dumps(data)
+    view = read(run(), message).view("why")
+    assert (view.headline, view.starts) == ("Top, because of this house", "9 other starts agree.")
 
 
-def test_a_remark_elsewhere_is_no_verdict():
-    assert not read(*HEAD, markdown(VERDICT, 0, 4, 0)).has_verdict
-
-
-def test_other_starts_agree_only_when_their_remark_waits_no_more():
-    page = read(*HEAD, markdown(VERDICT, 0, 3, 0), markdown(TRYING, 0, 4, 0, 3, 0))
+def test_other_starts_agree_only_when_the_picture_says_so():
+    page = read(run(), picture([7, 9], [1], 0, 4), markdown(TRYING, 0, 5))
     assert not page.has_agreement
-    page.read(markdown("Trying other starts: 3 of 10 …", 0, 10))
-    assert not page.has_agreement
-    page.read(at(0, 4, 0, 3))  # whatever stood there goes with its place
-    page.read(markdown(STABLE, 0, 4, 0, 3, 0))
+    page.read(picture([7, 9], [1], 0, 4, starts="9 other starts agree."))
     assert page.has_agreement
 
 
 def test_a_page_is_settled_when_the_script_is_done_and_nothing_is_waited_for():
-    page = read(*HEAD, markdown(VERDICT, 0, 3, 0), markdown(TRYING, 0, 5), finished())
+    page = read(run(), picture([7, 9], [1], 0, 4), markdown(TRYING, 0, 5), finished())
     assert not page.is_settled
     page.read(markdown(STABLE, 0, 5))
     assert page.is_settled
-    assert not read(*HEAD, finished(ForwardMsg.FINISHED_EARLY_FOR_RERUN)).is_settled
+    assert not read(run(), finished(ForwardMsg.FINISHED_EARLY_FOR_RERUN)).is_settled
 
 
 def test_a_new_run_forgets_the_page_and_a_fragments_run_does_not():
-    page = read(*HEAD, markdown(VERDICT, 0, 3, 0), picture([7, 9], [1], 0, 4), finished())
+    page = read(run(), picture([7, 9], [1], 0, 4), finished())
     page.read(run("fragment"))
     assert (page.runs, page.has_verdict, page.view("why").targets) == (1, True, (9,))
     page.read(run())
@@ -174,7 +171,7 @@ def test_the_browser_answers_a_messenger_once_and_a_fragment_again_and_again():
 )
 def test_only_the_picture_of_the_target_answers_a_click(target, is_its):
     visitor = Visitor("http://localhost")
-    for message in (*HEAD, number("graph", 3, 1, 0), markdown(VERDICT, 0, 3, 0), picture([7, 9], [1], 0, 4)):
+    for message in (run(), number("graph", 3, 1, 0), picture([7, 9], [1], 0, 4)):
         visitor.page.read(message)
     assert visitor._is_answered(target, 1) == is_its
     assert not visitor._is_answered(target, 2)
@@ -182,7 +179,7 @@ def test_only_the_picture_of_the_target_answers_a_click(target, is_its):
 
 def test_the_picture_of_a_whole_graph_is_known_by_the_number_box():
     visitor = Visitor("http://localhost")
-    for message in (*HEAD, number("graph", 3, 1, 0), markdown(VERDICT, 0, 3, 0), picture([7, 9], [], 0, 4)):
+    for message in (run(), number("graph", 3, 1, 0), picture([7, 9], [], 0, 4)):
         visitor.page.read(message)
     assert visitor._is_answered(Target("mutag", "", graph=3), 1)
     assert not visitor._is_answered(Target("mutag", "", graph=4), 1)

@@ -124,7 +124,7 @@ def test_every_data_set_is_explained_or_offered(name):
     assert re.search(r"alone gives? .+ of “|without any edge too", headline(app)["sentence"])
     assert len(json.dumps(views(app)["why"])) < 100_000
     assert re.search(r"([Ss]table|[Uu]nstable): 10 runs", remarks(app))
-    assert views(app)["beside"]["panels"][0]["name"] == "paper"
+    assert {"verified", "paper", "random"} <= {panel["name"] for panel in views(app)["beside"]["panels"]}
     assert not app.warning
 
 
@@ -447,14 +447,15 @@ def test_methods_are_added_and_all_taken_away():
     app = opened()
     app.pills(key="methods").set_value(["gradient", "occlusion", "random"])
     run(app)
-    assert [panel["name"] for panel in views(app)["beside"]["panels"]] == ["gradient", "occlusion", "random"]
+    drawn = {panel["name"] for panel in views(app)["beside"]["panels"]}
+    assert drawn == {"verified", "gradient", "occlusion", "random"}
     app.pills(key="methods").set_value([])
     run(app)
     assert "beside" not in views(app)
     assert run(app).pills(key="methods").value == []
     every = services.beside_main(services.methods_for(services.Request("karate", "gcn", "node", 8)))
     app.pills(key="methods").set_value(every)
-    assert len(views(run(app))["beside"]["panels"]) == len(every)
+    assert len(views(run(app))["beside"]["panels"]) == 1 + len(every)  # with what is shown
 
 
 def test_the_map_is_drawn_both_ways_in_every_colour():
@@ -556,6 +557,8 @@ def test_a_shared_link_opens_the_same_page(address):
         {"node": "x" * 10_000, "size": "y" * 10_000, "direction": "z" * 10_000},
         {"node": "", "class": IMAGE},
         {"methods": "junk"},
+        {"second": "gcn"},  # the network that is explained is no second one
+        {"second": IMAGE},
         {"dataset": "les_miserables", "source": 7, "head": 7},
         {"dataset": "les_miserables", "source": IMAGE, "head": -7},
     ],

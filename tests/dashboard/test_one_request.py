@@ -1,5 +1,6 @@
 """One click goes down once and up once: the page runs once, and asks for nothing twice."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,12 @@ def test_a_method_registered_in_one_line_is_offered_and_says_what_it_does(counte
     assert "Busiest first" in app.pills(key="methods").options
     app.pills(key="methods").set_value(["gradient", "toy"])
     run(app)
-    captions = "\n".join(caption.value for caption in app.caption).replace("\\", "")
-    assert "Busiest first: Edges into the *busiest* nodes first." in captions
-    assert xc.METHODS["gradient"].about in captions
+    beside = next(
+        json.loads(each.proto.json or each.proto.mixed.json)
+        for each in app.get("bidi_component")
+        if '"beside"' in (each.proto.json or each.proto.mixed.json)
+    )
+    said = {panel["name"]: panel["lines"] for panel in beside["panels"]}
+    assert "Edges into the *busiest* nodes first." in said["toy"]
+    assert xc.METHODS["gradient"].about in said["gradient"]
     assert len(counted.pages) == 2

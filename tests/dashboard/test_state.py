@@ -158,11 +158,15 @@ def test_a_click_is_not_lost_where_the_next_run_starts_with_the_address_of_befor
 
 def test_no_method_at_all_is_a_choice(visit):
     possible = ("verified", "gnnexplainer", "paper", "gradient", "attention", "occlusion")
-    assert state.methods_from_query(possible, print) == ("paper", "gradient", "attention")
+    assert state.methods_from_query(possible, ("paper", "gradient", "attention"), print) == (
+        "paper",
+        "gradient",
+        "attention",
+    )
     visit.at({"methods": []}).after("methods_to_query")
-    assert state.methods_from_query(possible, print) == ()
+    assert state.methods_from_query(possible, ("paper",), print) == ()
     visit.at(methods="occlusion,gradient,gnnexplainer")
-    assert state.methods_from_query(possible, print) == ("gradient", "occlusion")
+    assert state.methods_from_query(possible, ("paper",), print) == ("gradient", "occlusion")
 
 
 def test_the_gallery_is_never_past_its_ends(visit):
@@ -225,7 +229,7 @@ def test_links_from_before_open(visit):
     visit.at(dataset="karate", node=3, k_m=6, refine="False", connected="True", methods="gradient,gnnexplainer")
     config, complaints = visit.read("config", "karate")
     assert (config.k_m, config.refine, complaints) == (6, False, [])
-    assert state.methods_from_query(("verified", "gnnexplainer", "gradient"), print) == ("gradient",)
+    assert state.methods_from_query(("verified", "gnnexplainer", "gradient"), (), print) == ("gradient",)
 
 
 def off_default(setting):
@@ -256,7 +260,7 @@ ALL_CHANGED = ExplainConfig(**{setting.name: off_default(setting) for setting in
     ids=lambda value: getattr(value, "kind", ""),
 )
 def test_a_link_opens_the_same_choice(card, request_, visit):
-    for each in (choice(request_), choice(request_, methods=(), everything=False)):
+    for each in (choice(request_, second="gat"), choice(request_, methods=(), everything=False)):
         text = state.link(each)
         assert text.startswith("http://localhost:8501/?")
         visit.at(**dict(parse_qsl(text.split("?", 1)[1], keep_blank_values=True)))
@@ -267,11 +271,12 @@ def test_a_link_opens_the_same_choice(card, request_, visit):
         method, unknown_method = visit.read("method")
         opened = state.Choice(
             request=Request(visit.session_state["dataset"], card.model, kind, place, target_class, config, method),
-            methods=state.methods_from_query(("gnnexplainer", "gradient", "attention"), print),
+            methods=state.methods_from_query(("gnnexplainer", "gradient", "attention"), (), print),
             colour=state.one_of("colour", tuple(COLOURS), "predicted", print),
             view=state.one_of("view", state.VIEWS, state.VIEWS[0], print),
             layout=state.query_param("layout"),
             everything=state.query_param("everything") == "True",
+            second=state.one_of("second", ("none", "gat"), "none", print),
         )
         assert opened == each
         assert (unknown, no_class, bad, unknown_method) == ([], [], [], [])

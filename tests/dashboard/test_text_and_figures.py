@@ -46,7 +46,7 @@ def shown(level: str = CARRIES, method: str = "verified", refine: bool = True) -
 
 
 def scores(kept: float = 0.9, without: float = 0.3, keeps: bool = True, auc: float | None = None) -> Scores:
-    return Scores("verified", 0.25, auc, Faithfulness(0.92, kept, without, keeps, sparsity=0.8))
+    return Scores("verified", 0.25, auc, Faithfulness(0.92, kept, without, keeps, sparsity=0.8), score=1.0)
 
 
 def test_every_setting_and_every_method_has_a_name_in_words():

@@ -19,6 +19,7 @@ import explainer_core as xc
 from dashboard.view import model_text
 from explainer_core.datasets import cora, tu
 from explainer_core.explanation.interactive import to_pyvis
+from explainer_core.zoo.compared import MOST_METHODS
 from explainer_core.zoo.pretrained import list_cards, load_weights, read_cards
 from explainer_core.zoo.shipped import FOLDER
 
@@ -128,6 +129,10 @@ def describe(card: xc.Card) -> None:
     for label, value in (*model_text.accuracies(card), *model_text.training(card)):
         assert label
         assert value
+    compared = card.methods_compared
+    if compared is not None:
+        assert all(math.isfinite(each.score) and 0 <= each.alone <= 1 for each in compared.methods.values())
+        assert 1 <= len(compared.methods) <= MOST_METHODS
     assert all(score is None or math.isfinite(score) for score in (card.test_accuracy, card.test_auc))
 
 

@@ -106,11 +106,17 @@ def read(page: str, complaints: list[str]) -> state.Choice:
     request = services.Request(dataset, card.model, kind, target, target_class, config, method)
     return state.Choice(
         request=request,
-        methods=state.methods_from_query(services.methods_for(request), complain),
+        methods=state.methods_from_query(services.methods_for(request), services.shown_first(request), complain),
         colour=state.one_of(state.COLOUR, tuple(services.COLOURS), "predicted", complain),
         view=state.one_of(state.VIEW, state.VIEWS, state.VIEWS[0], complain),
         layout=state.one_of(state.LAYOUT, state.LAYOUTS, state.LAYOUTS[0], complain),
         everything=state.query_param(state.EVERYTHING) == "True",
+        second=state.one_of(
+            state.SECOND,
+            (state.NO_SECOND, *(each.model for each in services.other_networks(card))),
+            state.NO_SECOND,
+            complain,
+        ),
     )
 
 

@@ -54,7 +54,9 @@ export class NetworkView {
     const text = JSON.stringify(data.picture);
     if (text !== this.pictureText) Object.assign(this, { pictureText: text, picture: readPicture(data.picture) });
     this.theme = readTheme(this.root);
-    this.grid.style.setProperty("--columns", Math.max(1, Math.min(data.columns, data.panels.length)));
+    const columns = Math.max(1, Math.min(data.columns, data.panels.length));
+    this.grid.style.setProperty("--columns", columns);
+    this.grid.style.setProperty("--fewer", Math.min(columns, 2));
     const names = new Set(data.panels.map(({ name }) => name));
     for (const [name, panel] of this.panelViews) if (!names.has(name)) this.drop(name, panel);
     for (const panel of data.panels) {
