@@ -7,6 +7,10 @@ from typing import cast
 from explainer_core import DEFAULT_METHOD, METHODS, Card, ExplainConfig, Explanation
 from explainer_core.checks import InvalidValue, index_in, one_of, some_of
 from explainer_core.config import AUTO
+from explainer_core.debugging.causes import Cause
+from explainer_core.debugging.instances import NO_SPLIT, SPLITS, Instances
+from explainer_core.debugging.instances import Filter as InstanceFilter
+from explainer_core.debugging.mistakes import Bin, Overview, Share
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
 from explainer_core.explanation.verdict import CARRIES, DEFAULT, MOSTLY, NOT_ENOUGH, Verdict
@@ -23,16 +27,24 @@ __all__ = [
     "MASK_METHOD",
     "MOSTLY",
     "NOT_ENOUGH",
+    "NO_SPLIT",
     "PAPER",
     "SHOWN_FIRST",
     "SHOWN_WHERE_SMALL",
+    "SPLITS",
     "Agreement",
+    "Bin",
     "Card",
+    "Cause",
     "ExplainConfig",
     "Explanation",
+    "InstanceFilter",
+    "Instances",
     "InvalidValue",
+    "Overview",
     "Request",
     "Scores",
+    "Share",
     "SizePoint",
     "TargetFacts",
     "Trust",

@@ -1,6 +1,6 @@
 """What a model says of everything in a data set at once: classes, embeddings and their map, and scores of links."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -166,6 +166,21 @@ def link_pairs(model: Model | nn.Module, graph: Graph, *, limit: int = 2000, see
     strangers = zip(missing.tolist(), chance.tolist(), strict=True)
     found = [LinkScore(a, b, True, p) for (a, b), p in scores] + [LinkScore(a, b, False, p) for (a, b), p in strangers]
     return sorted(found, key=lambda score: (score.source, score.head))
+
+
+def link_scores(model: Model | nn.Module, graph: Graph, pairs: Sequence[tuple[int, int]]) -> list[LinkScore]:
+    """How probable the model finds the links between these pairs of nodes, in their order; as `link_pairs` judges them."""
+    check_kind(graph)
+    model = frozen_eval_copy(as_model(model, graph, "link"))
+    asked = np.sort(np.array(pairs, dtype=np.int64).reshape(-1, 2), axis=1)
+    existing = _existing_pairs(graph)
+    joined = np.isin(asked @ [graph.num_nodes, 1], existing @ [graph.num_nodes, 1])
+    found = np.empty(len(asked))
+    found[joined] = _hidden_probabilities(model, graph, asked[joined])
+    if not joined.all():
+        found[~joined] = _missing_probabilities(model, graph, asked[~joined])
+    rows = zip(asked.tolist(), joined.tolist(), found.tolist(), strict=True)
+    return [LinkScore(a, b, exists, probability) for (a, b), exists, probability in rows]
 
 
 def _existing_pairs(graph: Graph) -> np.ndarray:

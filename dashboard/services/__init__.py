@@ -46,6 +46,7 @@ from dashboard.services.catalogue import (
 from dashboard.services.export import as_csv, as_graphml, as_json, as_network, as_python
 from dashboard.services.fragments import DrawnFragment, fragments, is_of_molecules, kept_fragments
 from dashboard.services.methods import about, beside_main, described, methods_for, over_data_set, shown_first
+from dashboard.services.mistakes import Mistakes, cause, count_mistakes, everything, list_as_csv, table
 from dashboard.services.pictures import COLOURS, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
     SMILES_DATASETS,
@@ -101,6 +102,7 @@ __all__ = [
     "GraphFilter",
     "Growing",
     "MethodAnswer",
+    "Mistakes",
     "Prototype",
     "Question",
     "Request",
@@ -121,6 +123,7 @@ __all__ = [
     "beside_prototype",
     "broken_cards",
     "candidates",
+    "cause",
     "class_cards",
     "class_names",
     "clear_caches",
@@ -128,11 +131,13 @@ __all__ = [
     "compounds",
     "connect",
     "count_drawn",
+    "count_mistakes",
     "dataset_facts",
     "datasets",
     "described",
     "device_name",
     "download",
+    "everything",
     "explain",
     "explain_under",
     "features_vary",
@@ -148,6 +153,7 @@ __all__ = [
     "kept_on",
     "known_answer",
     "links",
+    "list_as_csv",
     "make_prototype",
     "mask_on",
     "member_cards",
@@ -170,6 +176,7 @@ __all__ = [
     "sizes",
     "start_workers",
     "stop_workers",
+    "table",
     "titled",
     "try_starts",
     "warm_up",

@@ -3,6 +3,7 @@
 Each is `task(*args, emit)`: `emit` tells whoever waits how far it is.
 """
 
+from dashboard.tasks.debugging import Listed, find_cause, list_instances
 from dashboard.tasks.explaining import (
     Beside,
     Compared,
@@ -26,11 +27,14 @@ __all__ = [
     "Compared",
     "Found",
     "Growing",
+    "Listed",
     "Started",
     "Step",
     "Timed",
     "compare",
     "explain",
+    "find_cause",
+    "list_instances",
     "make_prototype",
     "resize",
     "try_starts",

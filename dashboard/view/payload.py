@@ -63,6 +63,26 @@ def gallery(key: str, thumbnails: Sequence[Thumbnail], *, selected: int | None) 
     return {"key": key, "selected": None if selected is None else int(selected), "thumbnails": cards}
 
 
+def confusion(
+    key: str,
+    rows: Sequence[tuple[str, str]],
+    columns: Sequence[tuple[str, str]],
+    counts: np.ndarray,
+    *,
+    labelled: bool,
+    chosen: tuple[int, int] | None,
+) -> dict:
+    """Rows and columns are names with colours; what is on the diagonal is right, where classes are known."""
+    return {
+        "key": key,
+        "rows": [list(each) for each in rows],
+        "columns": [list(each) for each in columns],
+        "counts": counts.tolist(),
+        "labelled": labelled,
+        "chosen": None if chosen is None else list(chosen),
+    }
+
+
 def _picture(picture: Picture) -> dict:
     nodes = list(map(int, picture.nodes))
     x, y = ([round(position * UNIT) for position in column] for column in (picture.x, picture.y))

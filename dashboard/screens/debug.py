@@ -1,0 +1,67 @@
+"""The Debug page: from how often a network is right to the reason why it is wrong."""
+
+import logging
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard import services, state
+from dashboard.view import explanation_text, mistakes_text, model_text
+from dashboard.view.plain_text import sentence
+from dashboard.widgets import controls
+from dashboard.widgets.debug_heading import show_heading
+from dashboard.widgets.missing import card_or_reason
+from dashboard.widgets.mistakes import THINGS, choose_instances, show_overview
+
+PAGE = "debug"
+FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)  # what bad data, weights or a full memory raise
+
+
+def show() -> None:
+    state.enter(PAGE)
+    complaints: list[str] = []
+    bar = controls.bar()
+    middle = st.container()
+    with bar:
+        info = controls.choose_dataset(services.datasets(), complaints.append)
+        card = card_or_reason(info, middle, complaints.append)
+    if card is not None:
+        try:
+            debug(bar, info, card, complaints)
+        except services.RunRefused as refused:
+            st.error(sentence(refused))
+        except FAILURES as error:
+            logging.getLogger(__name__).exception("the page of mistakes failed")
+            st.error(sentence(error))
+
+
+def debug(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card, complaints: list[str]) -> None:
+    """The page from top to bottom, once data and model are there."""
+    complained, heading = st.empty(), st.empty()
+    listed = everything(heading, card)
+    only, cell = choose_instances(card, listed.instances, complaints)
+    found = services.count_mistakes(card.dataset, card.model, only)
+    title = f"{info.title} · {model_text.model_title(card)}"
+    with heading:
+        show_heading(*mistakes_text.headline(title, found.overview, only.split or "", THINGS[card.task]))
+    show_overview(card, found, only, cell)
+    first = found.listed(cell)
+    usual = found.target(int(first.numbers[0])) if len(first) else None
+    with bar:
+        controls.choose_target(card, complaints.append, usual)
+    with complained:
+        controls.show_complaints(complaints)
+
+
+def everything(slot: DeltaGenerator, card: services.Card):
+    """What the network says of everything, with a word while it is being asked."""
+
+    def tell(progress: object) -> None:
+        if isinstance(progress, services.Waiting):
+            slot.caption(explanation_text.waiting(progress.ahead))
+
+    with st.spinner(f"Asking the network about every {THINGS[card.task]}", show_time=True):
+        return services.everything(card.dataset, card.model, tell)
+
+
+show()

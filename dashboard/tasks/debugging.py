@@ -1,0 +1,61 @@
+"""The runs behind the Debug page: everything a network predicts, and the cause of one mistake."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import explainer_core as xc
+from dashboard.schema import Cause, Instances, Request
+from dashboard.tasks.subjects import card_of, load_data, load_graph, network, subject
+from explainer_core.datasets.registry import dataset_info
+from explainer_core.debugging.instances import instances_of, link_instances
+from explainer_core.device import pick_device
+from explainer_core.predictions import link_scores, predictions
+from explainer_core.zoo.tasks import LinkTask, make_task
+
+MOST_PAIRS = 1_000  # joined and not, of each part of a split: each that is joined is judged without itself
+Emit = Callable[[object], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Everything that a network predicts, and of links which pair each row is."""
+
+    instances: Instances
+    pairs: tuple[tuple[int, int], ...] | None = None
+
+
+def list_instances(dataset: str, model: str, emit: Emit) -> Listed:
+    """Nodes, graphs or links with what the network says of each, and the part of the split it was trained with."""
+    card, data, trained = card_of(dataset, model), load_data(dataset), network(dataset, model)
+    if card.task == "link":
+        return _listed_links(dataset, model, card.split["seed"])
+    unseen = dataset_info(dataset).models_of is not None  # by a network of another data set
+    split = None if unseen else make_task(data, card.task, card.split["seed"], pick_device()).split
+    return Listed(instances_of(data, predictions(trained, data), _as_numbers(split)))
+
+
+def _listed_links(dataset: str, model: str, seed: int) -> Listed:
+    """The pairs of every part: its links and as many that are none, at most MOST_PAIRS, no pair twice."""
+    graph = load_graph(dataset)
+    task, rows, split = LinkTask(graph, seed, pick_device()), {}, {}
+    for part in ("test", "val", "train"):
+        pairs = task.pairs(part).t().tolist()  # links first
+        half = len(pairs) // 2
+        some = [*pairs[: MOST_PAIRS // 2], *pairs[half : half + MOST_PAIRS // 2]]
+        new = [pair for pair in dict.fromkeys(map(tuple, some)) if pair not in rows]
+        split[part] = list(range(len(rows), len(rows) + len(new)))
+        rows |= dict.fromkeys(new)
+    scores = link_scores(network(dataset, model), graph, list(rows))
+    return Listed(link_instances(graph, scores, split), tuple(rows))
+
+
+def _as_numbers(split: Mapping[str, Sequence[int]] | None) -> dict[str, np.ndarray] | None:
+    return None if split is None else {part: np.asarray(rows) for part, rows in split.items()}
+
+
+def find_cause(request: Request, emit: Emit) -> Cause | None:
+    """The plain cause of a mistake, where a rule finds one."""
+    data, target = subject(request)
+    return xc.cause_of(network(request.dataset, request.model), data, target)

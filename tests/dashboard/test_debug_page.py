@@ -1,0 +1,191 @@
+"""The Debug page: all views count the same instances, and what is chosen is in the link."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import services
+from dashboard.schema import InstanceFilter
+from dashboard.services import mistakes as service
+from dashboard.tasks import Listed
+from explainer_core.zoo.pretrained import find_card
+
+PAGE = Path(__file__).resolve().parents[2] / "dashboard" / "screens" / "debug.py"
+EVERYWHERE = ("ba_shapes", "karate", "les_miserables", "molecules", "ba_2motifs")
+
+
+def opened(dataset: str, **address) -> AppTest:
+    app = AppTest.from_file(str(PAGE), default_timeout=120)
+    app.query_params.update({"dataset": dataset, "steps": "5"} | {name: str(value) for name, value in address.items()})
+    return run(app)
+
+
+def run(app: AppTest) -> AppTest:
+    app.run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def views(app: AppTest) -> dict[str, dict]:
+    sent = [json.loads(each.proto.json or each.proto.mixed.json) for each in app.get("bidi_component")]
+    return {data["key"]: data for data in sent}
+
+
+def counts(app: AppTest) -> np.ndarray:
+    return np.array(views(app)["confusion"]["counts"])
+
+
+def shares(app: AppTest) -> dict[str, tuple[float, int]]:
+    """The rows of the table of shares: percent right, and of how many."""
+    html = next(element.value for element in app.html if "How often it is right<" in element.value)
+    row = r'<th scope="row">(?:<span[^>]*></span>)?([^<]*)</th>.*?<td>([^<]*)</td><td>([^<]*)</td></tr>'
+    found = re.findall(row, html)
+    return {
+        name: (float(right.split("\u00a0")[0]), int(of.replace(",", ""))) for name, right, of in found if right != "–"
+    }
+
+
+def heading(app: AppTest) -> str:
+    return app.html[0].value
+
+
+def listed(app: AppTest):
+    return app.dataframe[0].value if app.dataframe else None
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.markdown).replace("\\", "")
+
+
+def warned(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.warning).replace("\\", "")
+
+
+@pytest.mark.parametrize("dataset", EVERYWHERE)
+@pytest.mark.parametrize("split", ["test", "all"])
+def test_the_counts_of_all_views_agree(dataset, split):
+    app = opened(dataset, split=split)
+    cells, found = counts(app), shares(app)
+    right, total = int(np.trace(cells)), int(cells.sum())
+    assert f"{100 * right / total:.1f}\u00a0% right" in heading(app)
+    names = [name for name, _ in views(app)["confusion"]["rows"]]
+    assert sum(of for name, (_, of) in found.items() if name in names) == total
+    for label, name in enumerate(names):
+        if cells[label].sum():
+            share = 100 * cells[label, label] / cells[label].sum()
+            assert found[name] == (pytest.approx(share, abs=0.051), cells[label].sum())
+    assert (0 if listed(app) is None else len(listed(app))) == total - right
+    if split == "test" and dataset != "molecules":
+        assert found["test"] == (pytest.approx(100 * right / total, abs=0.051), total)
+
+
+@pytest.mark.parametrize("dataset", ["ba_shapes", "karate", "ba_2motifs", "tree_grid"])
+def test_the_accuracy_of_every_part_is_the_one_on_the_card(dataset):
+    card, found = find_card(dataset), shares(opened(dataset))
+    on_card = {"training": card.train_accuracy, "validation": card.val_accuracy, "test": card.test_accuracy}
+    for part, accuracy in on_card.items():
+        assert found[part][0] == pytest.approx(100 * accuracy, abs=0.06)
+
+
+def test_links_are_judged_as_the_explain_page_judges_them_and_no_pair_twice():
+    everything = services.everything("les_miserables", "gcn")
+    pairs = everything.pairs
+    assert len(set(pairs)) == len(pairs) == len(everything.instances)
+    for row in (0, len(pairs) // 3, len(pairs) - 1):
+        facts = services.ask(services.Request("les_miserables", "gcn", "link", pairs[row])).facts
+        assert everything.instances.probabilities[row] == pytest.approx(facts.probabilities, abs=1e-5)
+        assert facts.truth == everything.instances.truth[row]
+
+
+def test_a_cell_lists_its_instances_the_surest_first_and_the_first_is_looked_at():
+    app = opened("ba_shapes", split="all")
+    cells = counts(app)
+    truth, predicted = next((t, p) for t, p in np.argwhere(cells) if t != p)
+    app = opened("ba_shapes", split="all", cell=f"{truth},{predicted}")
+    rows = listed(app)
+    assert len(rows) == cells[truth, predicted]
+    assert rows["confidence"].is_monotonic_decreasing
+    everyone = services.everything("ba_shapes", "gcn").instances
+    assert set(everyone.truth[rows["number"]]) == {truth}
+    assert set(everyone.predicted[rows["number"]]) == {predicted}
+    assert app.number_input(key="node").value == rows["number"].iloc[0]
+    assert views(app)["confusion"]["chosen"] == [truth, predicted]
+
+
+def test_who_was_chosen_stays_whatever_is_listed():
+    app = opened("ba_shapes", node=414)
+    assert app.number_input(key="node").value == 414
+
+
+@pytest.mark.parametrize(
+    ("address", "complaint"),
+    [
+        ({"cell": "9,0"}, "cell must be a row below 4"),
+        ({"cell": "1"}, "cell must be a row below 4"),
+        ({"cell": "1,-1"}, "cell must be a row below 4"),
+        ({"split": "other"}, "split must be"),
+        ({"with_degree": "5,2"}, "with_degree must be two numbers"),
+        ({"with_degree": "a,b"}, "with_degree must be two numbers"),
+        ({"with_motif": "perhaps"}, "with_motif must be"),
+    ],
+)
+def test_a_link_that_asks_in_vain_is_told_so_and_answered(address, complaint):
+    app = opened("ba_shapes", **address)
+    assert complaint in warned(app).lower()
+    assert counts(app).sum() == 70
+
+
+def test_filters_narrow_all_views_alike():
+    app = opened("ba_shapes", split="all", with_degree="2,3", with_motif="inside")
+    everyone = services.everything("ba_shapes", "gcn").instances
+    passes = (everyone.degree >= 2) & (everyone.degree <= 3) & (everyone.motif == 1)
+    assert counts(app).sum() == passes.sum() > 0
+    assert "Only degree 2 to 3, in a motif" in said(app)
+    app.button(key="unfilter").click()
+    run(app)
+    assert counts(app).sum() == len(everyone)
+
+
+def test_a_filter_nobody_passes_is_a_sentence():
+    app = opened("les_miserables", with_text="nobody is called so")
+    assert "No pair passes these filters" in heading(app)
+    assert counts(app).sum() == 0
+
+
+def test_a_list_becomes_a_file_that_a_spreadsheet_cannot_run():
+    found = services.count_mistakes("les_miserables", "gcn", InstanceFilter(split=None))
+    some = found.listed(None)
+    rows = list(csv.reader(io.StringIO(services.list_as_csv(replace(some, names=["=1+1"] * len(some))))))
+    assert len(rows) == len(some) + 1
+    assert all(row[1] == "'=1+1" for row in rows[1:])
+    assert [float(row[5]) for row in rows[1:]] == sorted((float(row[5]) for row in rows[1:]), reverse=True)
+
+
+def test_without_labels_instances_are_listed_by_prediction_and_confidence(monkeypatch):
+    known = services.everything("karate", "gcn").instances
+    unknown = Listed(replace(known, truth=np.full(len(known), -1)))
+    monkeypatch.setattr(service, "everything", lambda *args: unknown)
+    monkeypatch.setattr(services, "everything", lambda *args: unknown)
+    app = opened("karate", split="all")
+    assert counts(app).tolist() == [np.bincount(known.predicted, minlength=2).tolist()]
+    assert "No true class is known" in heading(app)
+    assert len(listed(app)) == len(known)
+    assert not [element for element in app.html if "How often it is right<" in element.value]
+    rows = listed(opened("karate", split="all", cell="0,1"))
+    assert set(known.predicted[rows["number"]]) == {1}
+    assert rows["confidence"].is_monotonic_decreasing
+
+
+def test_another_data_set_drops_what_means_nothing_there():
+    app = opened("ba_shapes", cell="1,3", with_degree="2,3", split="all")
+    app.selectbox(key="dataset").set_value("karate")
+    run(app)
+    assert not {"cell", "with_degree", "split"} & set(app.query_params)
