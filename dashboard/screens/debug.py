@@ -8,10 +8,11 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard import services, state
 from dashboard.view import explanation_text, mistakes_text, model_text
 from dashboard.view.plain_text import sentence
-from dashboard.widgets import controls
+from dashboard.widgets import controls, verdict
 from dashboard.widgets.debug_heading import show_heading
 from dashboard.widgets.missing import card_or_reason
 from dashboard.widgets.mistakes import THINGS, choose_instances, show_overview
+from dashboard.widgets.why_not import choose_instead, show_cause, show_why_and_why_not
 
 PAGE = "debug"
 FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)  # what bad data, weights or a full memory raise
@@ -48,9 +49,26 @@ def debug(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card, 
     first = found.listed(cell)
     usual = found.target(int(first.numbers[0])) if len(first) else None
     with bar:
-        controls.choose_target(card, complaints.append, usual)
+        kind, target = controls.choose_target(card, complaints.append, usual)
+    if isinstance(target, str) and (problem := services.problem_with(target)):
+        st.error(sentence(problem))
+        kind, target = state.usual_target(card)  # something to look at, and the way back to it
+    config = state.config_from_query(card.dataset, complaints.append)
+    request = services.Request(card.dataset, card.model, kind, target, config=config)
+    show_instance(card, request, complaints)
     with complained:
         controls.show_complaints(complaints)
+
+
+def show_instance(card: services.Card, request: services.Request, complaints: list[str]) -> None:
+    """One instance, from the plain cause to what would change it."""
+    facts = services.target_facts(request)
+    st.divider()
+    verdict.show_prediction(facts.name[:1].upper() + facts.name[1:], facts, level=2)
+    cause = st.empty()
+    other = choose_instead(facts, complaints)
+    show_cause(cause, request, facts)
+    show_why_and_why_not(card, request, other)
 
 
 def everything(slot: DeltaGenerator, card: services.Card):

@@ -54,6 +54,7 @@ from dashboard.services.predict import (
     features_vary,
     num_features,
     problem_with,
+    target_facts,
 )
 from dashboard.services.prototypes import (
     beside_prototype,
@@ -70,6 +71,7 @@ from dashboard.services.prototypes import (
 )
 from dashboard.services.second_network import explain_under, on_one_layout, other_networks, shared_parts
 from dashboard.services.warming import warm_up
+from dashboard.services.why_not import Both, why_and_why_not
 from dashboard.tasks import STARTS, ClassRequest, Growing, Started, Step
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
@@ -89,6 +91,7 @@ __all__ = [
     "SMILES_DATASETS",
     "STARTS",
     "Answer",
+    "Both",
     "Card",
     "ClassRequest",
     "Comparison",
@@ -177,9 +180,11 @@ __all__ = [
     "start_workers",
     "stop_workers",
     "table",
+    "target_facts",
     "titled",
     "try_starts",
     "warm_up",
     "weighed",
+    "why_and_why_not",
     "with_label",
 ]

@@ -20,6 +20,7 @@ from dashboard.state.mistakes import (
     instance_chosen,
     instances_filter_changed,
     instances_filter_from_query,
+    instead_from_query,
     no_instances_filter,
 )
 from dashboard.state.names import (
@@ -32,6 +33,7 @@ from dashboard.state.names import (
     GRAPH,
     HEAD,
     INSTANCES,
+    INSTEAD,
     K_M,
     K_M_AUTO,
     LABEL,
@@ -115,6 +117,7 @@ __all__ = [
     "GRAPH",
     "HEAD",
     "INSTANCES",
+    "INSTEAD",
     "K_M",
     "K_M_AUTO",
     "LABEL",
@@ -171,6 +174,7 @@ __all__ = [
     "instances_filter_changed",
     "instances_filter_from_query",
     "instances_from_query",
+    "instead_from_query",
     "is_stopped",
     "is_welcomed",
     "label_from_query",

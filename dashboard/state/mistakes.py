@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from dashboard.schema import SPLITS, Card, InstanceFilter, InvalidValue
+from dashboard.schema import SPLITS, Card, InstanceFilter, InvalidValue, index_in
 from dashboard.schema import one_of as checked_one_of
 from dashboard.state.filters import ANY, MOST_TEXT, range_in, read_or_default
 from dashboard.state.names import (
     CELL,
+    INSTEAD,
     OF_TARGET,
     RANGES,
     SPLIT,
@@ -61,6 +62,20 @@ def cell_from_query(rows: int, columns: int, complain: Complain) -> tuple[int, i
         return int(ends[0]), int(ends[1])
 
     return read_or_default(CELL, read, None, complain)
+
+
+def instead_from_query(usual: int, predicted: int, count: int, complain: Complain) -> int:
+    """The class that was not predicted, and is asked about beside the predicted one."""
+
+    def read(asked: str) -> int:
+        label = index_in(INSTEAD, asked, count)
+        if label == predicted:
+            raise InvalidValue(f"{INSTEAD} must be a class that is not predicted", asked)
+        return label
+
+    label = read_or_default(INSTEAD, read, usual, complain)
+    set_widget(INSTEAD, label)
+    return label
 
 
 def instances_filter_changed(bounds: Bounds) -> None:

@@ -189,3 +189,58 @@ def test_another_data_set_drops_what_means_nothing_there():
     app.selectbox(key="dataset").set_value("karate")
     run(app)
     assert not {"cell", "with_degree", "split"} & set(app.query_params)
+
+
+# One instance
+
+
+def test_the_cause_is_said_first_where_a_rule_finds_one_and_nothing_where_none_does():
+    wrong = services.count_mistakes("ba_shapes", "gcn", InstanceFilter(split=None)).listed(None).numbers.tolist()
+    causes = {node: services.cause(services.Request("ba_shapes", "gcn", "node", node)) for node in wrong}
+    assert any(causes.values())
+    for node, cause in causes.items():
+        found = [each.value for each in opened("ba_shapes", node=node).markdown if "lightbulb" in each.value]
+        text = [each.replace("\\", "").split("**")[1] for each in found]
+        assert text == ([] if cause is None else [cause.text[:1].upper() + cause.text[1:]])
+
+
+def test_no_cause_is_looked_for_where_the_network_is_right():
+    app = opened("ba_shapes", node=414)
+    assert not [each for each in app.markdown if "lightbulb" in each.value]
+
+
+@pytest.mark.parametrize("dataset", ["ba_shapes", "les_miserables", "molecules"])
+def test_both_classes_are_explained_on_one_layout_and_shared_edges_marked_alike(dataset):
+    app = opened(dataset)
+    why, why_not = views(app)["why"], views(app)["why_not"]
+    assert why["picture"] == why_not["picture"]
+    kept = [set(view["panels"][0]["kept"]) for view in (why, why_not)]
+    assert set(why["panels"][0]["shared"]) == set(why_not["panels"][0]["shared"]) == kept[0] & kept[1]
+    titles = [view["panels"][0]["title"] for view in (why, why_not)]
+    assert titles[0].endswith("predicted")
+    assert titles[1].endswith("true")
+
+
+def test_the_other_class_is_the_true_one_unless_another_is_asked_for():
+    node = int(services.count_mistakes("ba_shapes", "gcn", InstanceFilter()).listed(None).numbers[0])
+    facts = services.target_facts(services.Request("ba_shapes", "gcn", "node", node))
+    assert opened("ba_shapes", node=node).selectbox(key="instead").value == facts.truth
+    other = next(label for label in range(4) if label not in (facts.truth, facts.predicted))
+    app = opened("ba_shapes", node=node, instead=other)
+    assert f"For “{facts.class_names[other]}”" == views(app)["why_not"]["panels"][0]["title"]
+    assert "must be a class that is not predicted" in warned(opened("ba_shapes", node=node, instead=facts.predicted))
+
+
+def test_not_enough_is_said_where_no_part_carries_the_other_class():
+    said_of = {}
+    for node in range(0, 34, 4):
+        request = services.Request("karate", "gcn", "node", node, config=services.ExplainConfig(steps=5))
+        facts = services.target_facts(request)
+        both = services.why_and_why_not(request, 1 - facts.predicted)
+        verdict = both.why_not.explanation.verdict
+        app = opened("karate", node=node)
+        said_of[node] = "Not enough for" in said(app)
+        if not verdict.keeps_class:
+            assert said_of[node]
+    assert any(said_of.values())
+    assert not all(said_of.values())

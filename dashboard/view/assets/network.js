@@ -111,7 +111,7 @@ class PanelView {
     }
     this.final = {
       weights: panel.weights === null ? null : bytesOf(panel.weights),
-      kept: new Set(panel.kept), keptNodes: new Set(panel.kept_nodes), unstable: new Set(panel.unstable), labels: bytesOf(panel.labels), forming: false,
+      kept: new Set(panel.kept), keptNodes: new Set(panel.kept_nodes), unstable: new Set(panel.unstable), shared: new Set(panel.shared), cut: new Set(panel.cut), added: new Set(panel.added), labels: bytesOf(panel.labels), forming: false,
     };
     if (!this.replay || this.replay.frame === this.replay.last) this.look = this.final;
     this.clickable = data.clickable;
@@ -201,6 +201,7 @@ class PanelView {
     const name = (end) => picture.tips[picture.edges[2 * edge + end]].split("\n")[0];
     const lines = [`${name(0)} ${picture.directed ? "→" : "–"} ${name(1)}`];
     if (this.look.weights) lines[0] += `: weight ${(this.look.weights[edge] / 255).toFixed(2)}`;
+    if (this.look.shared.has(edge)) lines.push("in both parts (dot)");
     if (picture.truthSet.has(edge)) lines.push("ground truth (dashed)");
     if (this.look.weights && this.look.unstable.has(edge)) lines.push("some starts keep it, others drop it (dotted)");
     return lines.join("\n");
