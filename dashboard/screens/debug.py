@@ -12,6 +12,7 @@ from dashboard.widgets import controls, verdict
 from dashboard.widgets.debug_heading import show_heading
 from dashboard.widgets.missing import card_or_reason
 from dashboard.widgets.mistakes import THINGS, choose_instances, show_overview
+from dashboard.widgets.what_if import show_what_if
 from dashboard.widgets.why_not import choose_instead, show_cause, show_why_and_why_not
 
 PAGE = "debug"
@@ -69,6 +70,7 @@ def show_instance(card: services.Card, request: services.Request, complaints: li
     other = choose_instead(facts, complaints)
     show_cause(cause, request, facts)
     show_why_and_why_not(card, request, other)
+    show_what_if(request, facts)
 
 
 def everything(slot: DeltaGenerator, card: services.Card):

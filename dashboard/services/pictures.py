@@ -56,7 +56,16 @@ class Drawn:
 def drawn(request: Request, colour: str = "predicted", *, everything: bool = False, near: int = NEAR) -> Drawn:
     """The neighbourhood as it is drawn in every panel; it depends on the target only, so nothing jumps."""
     sampling = (request.config.max_edges, request.config.seed if computation_graph(request).sampled else 0)
-    layout_key = (request.dataset, request.model, request.kind, request.target, sampling, everything, near)
+    layout_key = (
+        request.dataset,
+        request.model,
+        request.kind,
+        request.target,
+        request.edits,
+        sampling,
+        everything,
+        near,
+    )
     return _DRAWN.get_or_create(
         (layout_key, colour), lambda: _draw(request, colour, MOST if everything else near, layout_key)
     )

@@ -3,7 +3,7 @@
 Each is `task(*args, emit)`: `emit` tells whoever waits how far it is.
 """
 
-from dashboard.tasks.debugging import Listed, find_cause, list_instances
+from dashboard.tasks.debugging import Listed, Trying, find_cause, find_flip, list_instances, predict_edited
 from dashboard.tasks.explaining import (
     Beside,
     Compared,
@@ -31,11 +31,14 @@ __all__ = [
     "Started",
     "Step",
     "Timed",
+    "Trying",
     "compare",
     "explain",
     "find_cause",
+    "find_flip",
     "list_instances",
     "make_prototype",
+    "predict_edited",
     "resize",
     "try_starts",
     "usual_request",

@@ -1,4 +1,4 @@
-"""The runs behind the Debug page: everything a network predicts, and the cause of one mistake."""
+"""The runs behind the Debug page: everything a network predicts, the cause of a mistake, edited graphs and flips."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 import explainer_core as xc
-from dashboard.schema import Cause, Instances, Request
+from dashboard.schema import Cause, Flip, Instances, Request
 from dashboard.tasks.subjects import card_of, load_data, load_graph, network, subject
 from explainer_core.datasets.registry import dataset_info
 from explainer_core.debugging.instances import instances_of, link_instances
 from explainer_core.device import pick_device
-from explainer_core.predictions import link_scores, predictions
+from explainer_core.predictions import link_scores, predictions, target_probabilities
 from explainer_core.zoo.tasks import LinkTask, make_task
 
 MOST_PAIRS = 1_000  # joined and not, of each part of a split: each that is joined is judged without itself
@@ -59,3 +59,23 @@ def find_cause(request: Request, emit: Emit) -> Cause | None:
     """The plain cause of a mistake, where a rule finds one."""
     data, target = subject(request)
     return xc.cause_of(network(request.dataset, request.model), data, target)
+
+
+def predict_edited(request: Request, emit: Emit) -> tuple[float, ...]:
+    """What the network says of a target after edits: the probability of every class."""
+    data, target = subject(request)
+    return tuple(target_probabilities(network(request.dataset, request.model), data, [target])[0].tolist())
+
+
+@dataclass(frozen=True)
+class Trying:
+    """So many changed graphs the network was asked about so far."""
+
+    tried: int
+
+
+def find_flip(request: Request, kinds: tuple[str, ...], to: int | None, emit: Emit) -> Flip:
+    """The smallest change that flips a prediction."""
+    data, target = subject(request)
+    model = network(request.dataset, request.model)
+    return xc.flip(model, data, target, to, kinds, progress=lambda tried, _: emit(Trying(tried)))

@@ -21,7 +21,15 @@ LARGEST_SHORT = 65536  # so many nodes can be numbered in 16 bits
 
 
 def network(
-    key: str, picture: Picture, panels: Sequence[Panel], *, group: str, columns: int, height: int, clickable: bool
+    key: str,
+    picture: Picture,
+    panels: Sequence[Panel],
+    *,
+    group: str,
+    columns: int,
+    height: int,
+    clickable: bool,
+    joins: bool = False,
 ) -> dict:
     names = [panel.name for panel in panels]
     if len(set(names)) != len(names):
@@ -32,6 +40,7 @@ def network(
         "columns": columns,
         "height": height,
         "clickable": clickable,
+        "joins": joins,
         "picture": _picture(picture),
         "panels": [_panel(panel, picture) for panel in panels],
     }

@@ -86,6 +86,27 @@ def network_view(
     return _clicked(_network, key, data, on_click)
 
 
+def editable_view(
+    key: str,
+    picture: Picture,
+    panels: Sequence[Panel],
+    *,
+    group: str,
+    columns: int,
+    height: int,
+    joins: bool,
+    on_click: Callable[[], None],
+    on_edit: Callable[[], None],
+) -> None:
+    """A network to change. Where it `joins`, an edge that is clicked and two nodes chosen one after another are under the
+    view's key as "edited"; else the node that is clicked is there as "clicked"."""
+    data = payload.network(
+        key, picture, panels, group=group, columns=columns, height=height, clickable=True, joins=joins
+    )
+    declare_component("assets", path=ASSETS)
+    _network(key=key, data=data, on_clicked_change=on_click, on_edited_change=on_edit)
+
+
 def explanation_view(
     key: str,
     picture: Picture,

@@ -9,10 +9,10 @@ import { STYLE } from "./style.js";
 
 const FOCUS = 7; // pixels around a node
 
-export function paintPanel(context, projection, picture, look, theme, focus) {
+export function paintPanel(context, projection, picture, look, theme, focus, picked = null) {
   const brush = new Brush(context, projection, picture, look, theme);
   context.lineCap = context.lineJoin = "round";
-  if (focus !== null) brush.focus(focus);
+  for (const node of [focus, picked]) if (node !== null) brush.focus(node);
   for (const layer of picture.drawing.layers) brush[layer]();
 }
 
