@@ -67,13 +67,13 @@ def edits_said(edits: Sequence[Edit], node: Name, feature: Name, most: int = 8) 
 def flip_said(flip: Flip, class_names: Sequence[str], kinds: Sequence[str]) -> str:
     """What flips it, or that nothing does, and how far that is known."""
     if flip.changes is None or flip.reached is None or flip.after is None:
-        aim = "flips it" if flip.wanted is None else f"makes it “{class_names[flip.wanted]}”"
+        aim = "flip it" if flip.wanted is None else f"make it “{class_names[flip.wanted]}”"
         proven = (
             "proven: all were tried"
             if flip.proven
             else f"all of up to {flip.exhausted} were tried, of more the most promising"
         )
-        return f"None within {flip.most}: no {flip.most} changes or fewer by {_listed(kinds)} {aim} ({proven})."
+        return f"None within {flip.most}: {_listed(kinds)}, up to {flip.most} of them, does not {aim} ({proven})."
     size = len(flip.changes)
     made = f"{_doing(flip.changes)} makes it “{class_names[flip.reached]}”, {percent(flip.after[flip.reached])}"
     if size == 1:
@@ -88,16 +88,15 @@ def _listed(kinds: Sequence[str]) -> str:
 
 
 def _doing(changes: Sequence[Edit]) -> str:
-    counts = {
-        "cutting": sum(isinstance(each, CutEdge) for each in changes),
-        "adding": sum(isinstance(each, AddEdge) for each in changes),
-        "changing": sum(not isinstance(each, CutEdge | AddEdge) for each in changes),
-    }
-    things = {"cutting": "edge", "adding": "edge", "changing": "feature"}
-    parts = [
-        f"{verb} {'this' if count == 1 else f'these {count}'} {things[verb]}{'' if count == 1 else 's'}"
-        for verb, count in counts.items()
-        if count
-    ]
+    kinds = (
+        ("cutting", "edge", CutEdge),
+        ("adding", "edge", AddEdge),
+        ("changing", "feature", SetFeature | HideFeature),
+    )
+    parts = []
+    for verb, thing, kind in (*kinds, ("changing", "atom", SetType)):
+        count = sum(isinstance(each, kind) for each in changes)
+        if count:
+            parts.append(f"{verb} {'this' if count == 1 else f'these {count}'} {thing}{'' if count == 1 else 's'}")
     text = " and ".join(parts)
     return text[:1].upper() + text[1:]

@@ -19,7 +19,7 @@ def show_flip(request: services.Request, facts: services.TargetFacts) -> None:
         kinds,
         selection_mode="multi",
         default=("delete",),
-        format_func=KIND_TITLES.__getitem__,
+        format_func=(KIND_TITLES | ({"feature": "change atoms"} if services.has_types(request) else {})).__getitem__,
         key=f"flip_kinds {len(kinds)}",
         label_visibility="collapsed",
     )

@@ -90,10 +90,10 @@ def _show_picture(edited: services.Request, mode: str, again: services.Answer | 
     changed = services.changed_drawing(edited)
     picture = changed.drawing.picture
     part = explanation_text.shown_part(len(picture.nodes), changed.drawing.nodes_in_all, edited.kind)
-    panels = [services.edited_panel(changed, "The graph, to be changed", (part,))]
+    panels = [services.edited_panel(changed, "The graph", (part,))]
     if again is not None:
         lines = (headline_of(again)[0],)
-        panels.append(services.explained_panel(edited, again, changed, "What it rests on after the changes", lines))
+        panels.append(services.explained_panel(edited, again, changed, "What it rests on now", lines))
     editable_view(
         VIEW,
         picture,

@@ -23,17 +23,20 @@ def is_molecule(graph: Graph) -> bool:
     return elements and graph.edge_types is not None and set(graph.edge_type_names) <= set(ORDERS)
 
 
-def check_valence(graph: Graph, atoms: Iterable[int]) -> None:
-    """Raises ValueError if one of these atoms has more bonds than its element holds; a graph that is no molecule has none."""
+def check_valence(graph: Graph, atoms: Iterable[int], named: Iterable[int]) -> None:
+    """Raises ValueError if one of these atoms has more bonds than its element holds; a graph that is no molecule has none.
+
+    Each is named by its number before any edit.
+    """
     if not is_molecule(graph) or graph.edge_types is None:
         return
     order = torch.tensor([ORDERS[name] for name in graph.edge_type_names])[graph.edge_types]  # (E,)
     bonds = torch.zeros(graph.num_nodes).index_add_(0, graph.edge_index[1], order)
-    for atom in map(int, atoms):
+    for atom, name in zip(map(int, atoms), named, strict=True):
         element = graph.feature_names[int(graph.x[atom].argmax())]
         if float(bonds[atom]) > MOST_BONDS[element]:
             raise InvalidValue(
                 f"an atom of {element} holds at most {MOST_BONDS[element]} bonds",
-                f"{float(bonds[atom]):g} at atom {atom}",
+                f"{float(bonds[atom]):g} at atom {name}",
                 "cut one of its bonds first",
             )

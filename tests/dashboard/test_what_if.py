@@ -151,7 +151,7 @@ def test_atoms_are_changed_and_deleted_and_the_picture_says_so():
 def test_the_edited_graph_is_explained_again_in_the_places_of_before():
     app = opened(node=534, edits=edits_to_text([CutEdge(90, 530)]), again=True)
     first, again = view(app)["panels"]
-    assert again["title"] == "What it rests on after the changes"
+    assert again["title"] == "What it rests on now"
     assert again["cut"] == first["cut"]
     assert not set(again["kept"]) & set(again["cut"])
     assert again["kept"]
@@ -199,7 +199,7 @@ def flip_of(**changes) -> xc.Flip:
         (flip_of(changes=(AddEdge(0, 1),)), "Adding this edge makes it “b”, 61.0 %; no smaller change is possible."),
         (
             flip_of(changes=None, reached=None, after=None, exhausted=3, proven=False),
-            "None within 5: no 5 changes or fewer by cutting edges flips it "
+            "None within 5: cutting edges, up to 5 of them, does not flip it "
             "(all of up to 3 were tried, of more the most promising).",
         ),
     ],
