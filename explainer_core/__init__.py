@@ -22,6 +22,10 @@ from explainer_core.debugging.edits import (
     edits_to_text,
 )
 from explainer_core.debugging.flip import Flip, flip, flip_many
+from explainer_core.debugging.instances import InstanceFilter, Instances, instances_of, link_instances
+from explainer_core.debugging.mistakes import Overview, overview
+from explainer_core.debugging.patterns import Pattern, Trait
+from explainer_core.debugging.traits import systematic_mistakes
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.trust import trust
@@ -58,6 +62,8 @@ __all__ = [
     "Graph",
     "GraphSet",
     "HideFeature",
+    "InstanceFilter",
+    "Instances",
     "LearningStep",
     "Link",
     "Method",
@@ -65,6 +71,8 @@ __all__ = [
     "Model",
     "ModelSpec",
     "Node",
+    "Overview",
+    "Pattern",
     "PredictionBatch",
     "PretrainedError",
     "Prototype",
@@ -73,6 +81,7 @@ __all__ = [
     "SetType",
     "Subgraph",
     "TrainConfig",
+    "Trait",
     "Verdict",
     "WholeGraph",
     "__version__",
@@ -90,12 +99,16 @@ __all__ = [
     "explain_steps",
     "flip",
     "flip_many",
+    "instances_of",
+    "link_instances",
     "list_cards",
     "load_dataset",
     "load_pretrained",
     "make_task",
     "molecule_from_smiles",
+    "overview",
     "prototype",
+    "systematic_mistakes",
     "train",
     "trust",
 ]

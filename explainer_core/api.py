@@ -219,16 +219,19 @@ def explain_starts(
     explanation: Explanation,
     *,
     starts: int = STARTS,
+    known: int = 1,
 ) -> Generator[float, None, list[Explanation]]:
     """Explains the same target from the other starts, all at once: yields the share that is done, and returns the explanations.
 
     Each is what `explain` finds from its seed, without features and history; start s has the seed s runs of
-    `config.seeds` further on. The explanation itself is the first start. Leaving the loop leaves nothing behind.
+    `config.seeds` further on. The explanation itself is the first start, and the first `known` of them are left out.
+    Leaving the loop leaves nothing behind.
     """
-    at_least("starts", starts, 2)
+    at_least("known", known, 1)
+    at_least("starts", starts, known + 1)
     config, target, method = explanation.config, explanation.target, method_named(explanation.method)
     asked = "distribution" if explanation.explained_class is None else explanation.explained_class
-    first_seeds = [(config.seed + start * config.seeds) % 2**31 for start in range(1, starts)]
+    first_seeds = [(config.seed + start * config.seeds) % 2**31 for start in range(known, starts)]
     config = replace(config, features="none")
     model = _model_for(model, data, [target])
     _check_request(model, data, [target], method)

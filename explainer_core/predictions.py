@@ -50,6 +50,11 @@ class Predictions:
         return None if self.truth is None else (self.predicted == self.truth) | (self.truth == NO_LABEL)
 
     @property
+    def unknown(self) -> np.ndarray:
+        """Where nobody knows the truth: (T,) bool."""
+        return np.ones(len(self.predicted), bool) if self.truth is None else self.truth == NO_LABEL
+
+    @property
     def confidence(self) -> np.ndarray:
         """The probability of the predicted class: (T,)."""
         return self.probabilities.max(1) if self.probabilities.shape[1] else np.full(len(self.predicted), np.nan)

@@ -14,6 +14,7 @@ POLL = 0.1  # seconds between two looks whether the visitor is still there, and 
 GRACE = 1.0  # seconds a worker has to drop a job before it is killed
 ATTEMPTS = 5  # workers that may die over one job
 SPARE = 1  # processes more than may work at a time: a new one takes seconds until it is ready
+TURN = 10.0  # seconds at most between the first start of one worker and that of the next, which waits until the first is ready
 PAUSE = 1.0  # seconds before a worker is started in place of one that never became ready
 
 
@@ -27,10 +28,11 @@ class Pool:
         self._waiting: list[Job] = []
         self._wanted: dict[Hashable, Job] = {}  # waiting or running
         self._of_visitor: dict[Hashable, Job] = {}
+        self._was_ready = [threading.Event() for _ in range(limits.workers + SPARE)]
         self._open = True
 
     def start(self) -> None:
-        for number in range(self.limits.workers + SPARE):
+        for number in range(len(self._was_ready)):
             threading.Thread(target=self._attend, args=(number,), name=f"worker {number}", daemon=True).start()
         threading.Thread(target=self._watch, name="limits of runs", daemon=True).start()
 
@@ -148,6 +150,8 @@ class Pool:
 
     def _attend(self, number: int) -> None:
         """Listens to one worker for as long as the server runs, and starts another in its place when it dies."""
+        if number > 0:
+            self._was_ready[number - 1].wait(TURN)  # all at once would keep the first visitor waiting for all of them
         while self._open:
             worker = self._start_worker(number)
             with self._lock:
@@ -167,6 +171,7 @@ class Pool:
         with self._lock:
             job = worker.job
             if kind == READY:
+                self._was_ready[worker.number].set()
                 worker.ready = bool(value)
                 if not worker.ready:  # there are fewer devices than workers
                     worker.retired = True

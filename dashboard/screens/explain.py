@@ -15,7 +15,7 @@ from dashboard.view.plain_text import sentence
 from dashboard.widgets import controls, verdict, welcome
 from dashboard.widgets.answers import draw_why_again, main_panel, show_why
 from dashboard.widgets.compared_methods import panels_beside, show_methods
-from dashboard.widgets.explanation_view import announce, headline_of
+from dashboard.widgets.explanation_view import announce, headline_of, starts_of
 from dashboard.widgets.export import Shown, export_button, share_button
 from dashboard.widgets.live_run import explain_in_sight
 from dashboard.widgets.missing import card_or_reason
@@ -68,7 +68,7 @@ def explain(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card
     known = services.known_answer(question)
     left, right = st.columns([2, 1], gap="medium")
     with right:
-        show_surroundings(card, choice, question)
+        show_surroundings(card, choice, question, title)
         below = st.empty()
     the_rest = cache(partial(show_the_rest, drawer, choice.request))  # once, after the picture or when it takes long
     with left:
@@ -84,15 +84,16 @@ def explain(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card
             searching.empty()
             return
         with place:
-            show_why(card, answer)
+            show_why(card, answer, title)
         set_replay(answer, beside_switch)
     # the picture stands before all that follows is worked out
     the_rest()
     comparison = services.compare(answer, choice.methods)
     trust, others = comparison.trust, comparison.others
-    show_remarks(below, answer, trust)
+    with below.container():
+        verdict.show_remarks(verdict.remarks(answer, trust))
     panels = panels_beside(question.drawing, comparison)
-    show_methods(card, answer, comparison)
+    show_methods(card, answer, comparison, title)
     second = choose_second(card)
     verdict.show_class_beside(answer)
     explanations = [(each.method, each.explanation) for each in (answer.own, *others)]
@@ -102,15 +103,14 @@ def explain(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card
         export_button(choice, answer, partial(shown_now, title, answer, trust, panels, explanations))
     if second is not None:
         show_second(second, card, choice, answer)
-    try_other_starts(answer, trust, below)
+    try_other_starts(answer)
 
 
 def choose(
     request: services.Request, card: services.Card, complaints: list[str]
 ) -> tuple[state.Choice, DeltaGenerator]:
     """What the rest of the bar and the query parameters say of it, and the drawer for all other settings."""
-    class_names = services.LINK_CLASSES if card.task == "link" else services.class_names(card.dataset)
-    target_class = controls.choose_class(class_names, complaints.append)
+    target_class = controls.choose_class(services.class_names(card.dataset, card.task), complaints.append)
     config = state.config_from_query(request.dataset, complaints.append)
     drawer = st.popover("Settings", icon=":material/tune:", key="settings")
     welcome.welcome_button()
@@ -133,11 +133,6 @@ def choose(
 def second_from_query(card: services.Card, complaints: list[str]) -> str:
     others = [each.model for each in services.other_networks(card)]
     return state.one_of(state.SECOND, (state.NO_SECOND, *others), state.NO_SECOND, complaints.append)
-
-
-def show_remarks(slot: DeltaGenerator, answer: services.Answer, trust: Trust) -> None:
-    with slot.container():
-        verdict.show_remarks(verdict.remarks(answer, trust))
 
 
 def show_the_rest(drawer: DeltaGenerator, request: services.Request) -> None:
@@ -189,7 +184,8 @@ def shown_now(
     explanations: verdict.Explanations,
 ) -> Shown:
     """What the page shows by now, with what other starts say if they were tried."""
-    found = [*headline_of(answer), *(remark.text for remark in verdict.remarks(answer, trust))]
+    starts = [said] if (said := starts_of(answer)) else []
+    found = [*headline_of(answer), *starts, *(remark.text for remark in verdict.remarks(answer, trust))]
     return Shown(
         title=title,
         sentences=tuple(explanation_text.sentences(answer.facts, found)),
@@ -200,7 +196,7 @@ def shown_now(
     )
 
 
-def try_other_starts(answer: services.Answer, trust: Trust, remarks: DeltaGenerator) -> None:
+def try_other_starts(answer: services.Answer) -> None:
     """Tries the other starts once the page stands, then says what they say; the page is not run again for it."""
     if answer.agreement is not None:
         return
@@ -208,11 +204,10 @@ def try_other_starts(answer: services.Answer, trust: Trust, remarks: DeltaGenera
 
     def show_progress(progress: object) -> None:
         if isinstance(progress, services.Started):
-            quiet.caption(f"Trying {services.STARTS - 1} other starts: {progress.share:.0%} …")
+            quiet.caption(f"Trying other starts: {progress.share:.0%} …")
 
     services.try_starts(answer, show_progress)
     quiet.empty()
-    show_remarks(remarks, answer, trust)
     draw_why_again(answer)
 
 

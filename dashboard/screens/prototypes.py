@@ -45,7 +45,7 @@ def show() -> None:
 
 def choose_class(card: services.Card, complaints: list[str]) -> services.ClassRequest:
     """Which class, from how many members, and how large."""
-    names = services.class_names(card.dataset) or services.LINK_CLASSES
+    names = services.class_names(card.dataset, card.task)
     default = state.default_config(card.dataset)
     label = state.label_from_query(card.dataset, names, complaints.append)
     st.selectbox(
@@ -76,7 +76,8 @@ def choose_class(card: services.Card, complaints: list[str]) -> services.ClassRe
 
 
 def show_class(info: services.DatasetInfo, card: services.Card, request: services.ClassRequest) -> None:
-    names = services.class_names(card.dataset) or services.LINK_CLASSES
+    names = services.class_names(card.dataset, card.task)
+    subject = f"{info.title} · {model_text.model_title(card)} · {names[request.label]}"
     st.title(for_markdown(f"What “{names[request.label]}” looks like to the network"))
     molecules = services.is_of_molecules(card.dataset)
     how = MOLECULES if molecules else SHAPES
@@ -86,12 +87,12 @@ def show_class(info: services.DatasetInfo, card: services.Card, request: service
         return
     shape = choose_shape(prototype)
     if molecules:
-        show_fragments(request, shape)
+        show_fragments(request, shape, subject)
         show_members(request, shape, "Whole molecules; blue is what each explanation keeps.")
     else:
         left, right = st.columns([1, 1], gap="medium")
         with left:
-            show_prototype(request, shape)
+            show_prototype(request, shape, subject)
         with right:
             show_members(request, shape, "In the prototype's places; blue is what they share with it.")
     show_all_classes(request, names)
@@ -161,21 +162,22 @@ def choose_shape(prototype: services.Prototype) -> services.Prototype:
     return shapes[chosen]
 
 
-def show_prototype(request: services.ClassRequest, prototype: services.Prototype) -> None:
+def show_prototype(request: services.ClassRequest, prototype: services.Prototype, subject: str) -> None:
     picture, panel = services.prototype_picture(request, prototype)
     lines = (
         f"{len(prototype.members)} members, {len(panel.kept)} edges kept",
         f"alignment saves {explanation_text.percent(prototype.quality)} of what a random one costs",
     )
     titled = services.titled(panel, "Prototype", lines)
-    network_view("prototype", picture, [titled], group="prototype", height=TALL, clickable=False)
+    look = {"height": TALL, "clickable": False, "subject": subject}
+    network_view("prototype", picture, [titled], group="prototype", **look)
     features = services.prototype_features(request, prototype)
     if features:
         st.markdown(for_markdown(f"Features that matter most: {', '.join(features)}."))
     download(request, prototype)
 
 
-def show_fragments(request: services.ClassRequest, prototype: services.Prototype) -> None:
+def show_fragments(request: services.ClassRequest, prototype: services.Prototype, subject: str) -> None:
     """What the molecules' explanations share, each fragment with its share; or that they share none."""
     found = services.fragments(request, prototype)
     if not found:
@@ -183,9 +185,10 @@ def show_fragments(request: services.ClassRequest, prototype: services.Prototype
     for number, (column, one) in enumerate(zip(st.columns(max(3, len(found)), gap="medium"), found, strict=False), 1):
         having = len(one.fragment.members)
         with column:
-            st.subheader(prototype_text.found_in(having, one.members).capitalize())
+            st.header(prototype_text.found_in(having, one.members).capitalize())
             st.markdown(prototype_text.counts(having, one.members, one.fragment.in_molecules))
-            network_view(f"fragment {number}", one.picture, [one.panel], height=FRAGMENT, clickable=False)
+            look = {"height": FRAGMENT, "clickable": False, "subject": subject}
+            network_view(f"fragment {number}", one.picture, [one.panel], **look)
     if found:
         st.markdown(prototype_text.HOW_READ)
     download(request, prototype)
@@ -198,7 +201,7 @@ def download(request: services.ClassRequest, prototype: services.Prototype) -> N
 
 
 def show_members(request: services.ClassRequest, prototype: services.Prototype, how: str) -> None:
-    st.subheader("Its members, the least alike first")
+    st.header("Its members, the least alike first")
     st.markdown(f"{how} Click one to see its own explanation.")
     cards = services.member_cards(request, prototype)
     with st.container(height=TALL + 60, border=False):
@@ -209,7 +212,7 @@ def show_members(request: services.ClassRequest, prototype: services.Prototype, 
 
 def show_all_classes(request: services.ClassRequest, names: tuple[str, ...]) -> None:
     """The prototypes of all classes in a row, which grows class by class in this one run, once the page stands."""
-    st.subheader("All classes")
+    st.header("All classes")
     row = st.empty()
     known = show_row(row, request, names)
     missing = [label for label in range(len(names)) if label not in known]

@@ -16,6 +16,7 @@ from dashboard.services.answer import (
 )
 from dashboard.services.browse import (
     AMONG,
+    FROM_UNSEEN,
     PER_PAGE,
     GraphFilter,
     candidates,
@@ -91,7 +92,8 @@ from dashboard.services.what_if import (
     without_node,
 )
 from dashboard.services.why_not import Both, why_and_why_not
-from dashboard.tasks import STARTS, ClassRequest, Growing, Started, Step, Trying
+from dashboard.tasks import ClassRequest, Growing, Started, Step, Trying
+from dashboard.tasks.splits import parts_of
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
 from explainer_core.device import use_one_thread
@@ -103,12 +105,12 @@ __all__ = [
     "AUTO",
     "CHANCE_METHOD",
     "COLOURS",
+    "FROM_UNSEEN",
     "LINK_CLASSES",
     "MAIN_METHOD",
     "MASK_METHOD",
     "PER_PAGE",
     "SMILES_DATASETS",
-    "STARTS",
     "Answer",
     "Both",
     "Card",
@@ -202,6 +204,7 @@ __all__ = [
     "on_one_layout",
     "other_networks",
     "over_data_set",
+    "parts_of",
     "points",
     "problem_with",
     "prototype_features",

@@ -15,6 +15,7 @@ from dashboard.services.pictures import (
     prediction_lines,
 )
 from dashboard.services.predict import all_predictions
+from dashboard.tasks.splits import parts_of
 from dashboard.tasks.subjects import load_data, load_graph, load_graphs, network
 from dashboard.view.palette import LEAST, QUIET
 from dashboard.view.picture import Points, Thumbnail
@@ -27,6 +28,7 @@ from explainer_core.predictions import link_pairs
 
 PER_PAGE = 12
 THUMBNAIL_NODES = 120  # a thread of thousands would be a blot; its best-joined people are its shape
+FROM_UNSEEN = ("test", "val", "train")
 AMONG = ("all", "wrong", "motif")
 
 _POINTS: Cache[Points] = Cache(64)
@@ -45,6 +47,7 @@ class GraphFilter:
     fewest: int = 1
     most: int = 10**9
     text: str = ""
+    part: str | None = None  # of the split its network was trained on
 
 
 def num_targets(dataset: str, model: str) -> int:
@@ -58,12 +61,13 @@ def node_names(dataset: str) -> tuple[str, ...]:
     return tuple(graph.node_name(node) for node in range(graph.num_nodes))
 
 
-def candidates(dataset: str, model: str, among: str) -> np.ndarray:
-    """The nodes or graphs a random choice may fall on."""
+def candidates(dataset: str, model: str, among: str, part: str | None = None) -> np.ndarray:
+    """The nodes or graphs a random choice may fall on; those that are wrong in one `part` of the split, or in all."""
     data, everything = load_data(dataset), np.arange(num_targets(dataset, model))
     if among == "wrong":
-        right = all_predictions(dataset, model).right
-        return everything if right is None else np.flatnonzero(~right)
+        right, parts = all_predictions(dataset, model).right, parts_of(dataset, model)
+        wrong = everything if right is None else np.flatnonzero(~right)
+        return wrong if part is None or parts is None else wrong[parts[wrong] == part]
     if among == "motif" and data.node_motif is not None:
         inside = np.flatnonzero(data.node_motif.numpy() >= 0)
         if isinstance(data, GraphSet):
@@ -128,11 +132,11 @@ def _legend(dataset: str, model: str, colour: str) -> tuple[tuple[int, ...], tup
         return tuple(entry.tolist()), legend, ()
     right = predicted.right
     if colour == "right" and right is not None:
-        entry = (~right).astype(int)
+        entry = np.where(predicted.unknown, len(legend) - 1, (~right).astype(int))
         shapes = node_colours(dataset, model, np.arange(len(entry)), "right")[1]
         return tuple(entry.tolist()), legend, shapes
     known = predicted.truth if colour == "class" and predicted.truth is not None else predicted.predicted
-    return tuple(known.tolist()), legend, ()
+    return tuple(np.where(known < 0, len(legend) - 1, known).tolist()), legend, ()
 
 
 def _point_tip(dataset: str, model: str, target: int) -> str:
@@ -161,21 +165,28 @@ def filtered_graphs(dataset: str, model: str, graph_filter: GraphFilter) -> np.n
     if graph_filter.label is not None and predicted.truth is not None:
         passes &= predicted.truth == graph_filter.label
     if graph_filter.right is not None and predicted.truth is not None:
-        passes &= predicted.right == graph_filter.right
+        passes &= (predicted.right == graph_filter.right) & ~predicted.unknown
     if graph_filter.text:
         wanted = graph_filter.text.casefold()
         passes &= np.array([wanted in data.graph_name(i).casefold() for i in range(len(data))])
-    return np.flatnonzero(passes)
+    parts = parts_of(dataset, model)
+    if graph_filter.part is not None and parts is not None:
+        passes &= parts == graph_filter.part
+    found = np.flatnonzero(passes)
+    if graph_filter.right is not None and parts is not None:  # what the network has never seen tells most
+        found = found[np.argsort([FROM_UNSEEN.index(part) for part in parts[found].tolist()], kind="stable")]
+    return found
 
 
 def gallery(dataset: str, model: str, found: np.ndarray, page: int) -> tuple[Thumbnail, ...]:
     """One page of small pictures."""
     data, predicted = load_graphs(dataset), all_predictions(dataset, model)
-    right = predicted.right
+    right, parts = predicted.right, parts_of(dataset, model)
     cards = []
     for target in found[page * PER_PAGE : (page + 1) * PER_PAGE].tolist():
         name = data.graph_name(target) if data.graph_names else f"graph {target}"
-        verdict = "" if right is None else (" ✓" if right[target] else " ✗")
+        verdict = "" if right is None or predicted.unknown[target] else (" ✓" if right[target] else " ✗")
+        verdict += "" if parts is None else f" · {parts[target]}"
         note = (
             f"{data.class_names[int(predicted.predicted[target])]} {100 * predicted.confidence[target]:.0f} %{verdict}"
         )

@@ -11,6 +11,7 @@ from explainer_core import Card, DatasetInfo, DataUnavailable
 from explainer_core.datasets.download import is_available
 from explainer_core.datasets.molecules import COMPOUNDS
 from explainer_core.device import describe_device, pick_device
+from explainer_core.graph import NO_LABEL
 from explainer_core.zoo.pretrained import read_cards
 
 __all__ = [
@@ -40,7 +41,7 @@ class DatasetFacts:
     edges: int
     directed: bool
     feature_names: tuple[str, ...]
-    class_counts: tuple[tuple[str, int], ...]  # empty where there are no classes
+    class_counts: tuple[tuple[str, int], ...]  # of those whose class is known; empty where there are no classes
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,8 @@ def dataset_facts(name: str) -> DatasetFacts:
     many = isinstance(data, xc.GraphSet)
     union = xc.Graph(x=data.x, edge_index=data.edge_index)
     edges = union.num_edges // 2 if union.is_undirected else union.num_edges
-    counts = [] if data.labels is None else data.labels.bincount(minlength=data.num_classes).tolist()
+    known = None if data.labels is None else data.labels[data.labels != NO_LABEL]
+    counts = [] if known is None else known.bincount(minlength=data.num_classes).tolist()
     return DatasetFacts(
         graphs=len(data) if many else 1,
         nodes=union.num_nodes,

@@ -12,6 +12,7 @@ from dashboard.tasks.subjects import graph_of
 from dashboard.view.plain_text import for_spreadsheet, for_xml
 from explainer_core import ExplainConfig
 from explainer_core.explanation.interactive import to_pyvis
+from explainer_core.graph import NO_LABEL
 
 
 def as_json(answer: Answer) -> str:
@@ -38,7 +39,7 @@ def as_graphml(answer: Answer) -> str:
     net = answer.explanation.to_networkx()
     for node in net:
         net.nodes[node]["name"] = for_xml(graph.node_name(node))
-        if graph.labels is not None:
+        if graph.labels is not None and graph.labels[node] != NO_LABEL:
             net.nodes[node]["class"] = for_xml(graph.class_names[int(graph.labels[node])])
     return "\n".join(nx.generate_graphml(net))
 

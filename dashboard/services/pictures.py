@@ -22,6 +22,7 @@ WHOLE = 400  # so many of a graph that is explained as a whole
 MOST = 1200  # more are never drawn: nobody could tell them apart
 STRESS_LIMIT = 400  # above this the layout of whole maps is used, which is faster
 UNIT = 60.0  # pixels an edge is long, about, where a map's layout is used
+UNKNOWN = "not known"  # the class of a node or graph without a label
 COLOURS = {
     "class": "class",
     "predicted": "predicted class",
@@ -106,12 +107,15 @@ def _of_element(name: str) -> int:
 
 
 def node_legend(dataset: str, model: str, colour: str) -> tuple[tuple[str, str], ...]:
-    """What the colours mean that `node_colours` gives."""
+    """What the colours mean that `node_colours` gives; the last entry is of those whose class nobody knows, if any."""
     if colour == "confidence":
         return tuple((name, shade) for _, name, shade in LEAST)
-    if colour == "right" and all_predictions(dataset, model).right is not None:
-        return ("right", RIGHT), ("wrong", WRONG)
-    return tuple(zip(load_data(dataset).class_names, class_colours(dataset), strict=True))
+    predicted = all_predictions(dataset, model)
+    unknown = ((UNKNOWN, QUIET),) if predicted.truth is not None and predicted.unknown.any() else ()
+    if colour == "right" and predicted.right is not None:
+        return ("right", RIGHT), ("wrong", WRONG), *unknown
+    classes = tuple(zip(load_data(dataset).class_names, class_colours(dataset), strict=True))
+    return (*classes, *unknown) if colour == "class" else classes
 
 
 def picture_of(
@@ -198,13 +202,12 @@ def node_colours(
     right, which = predicted.right, np.asarray(ids, dtype=int)
     if colour == "confidence":
         return tuple(shade(value) for value in predicted.confidence[which].tolist()), ()
+    unknown = predicted.unknown[which]
     if colour == "right" and right is not None:
-        each_right = right[which].tolist()
-        return tuple(RIGHT if each else WRONG for each in each_right), tuple(
-            DOT if each else SQUARE for each in each_right
-        )
+        told = np.where(unknown, QUIET, np.where(right[which], RIGHT, WRONG)).tolist()
+        return tuple(told), tuple(SQUARE if each == WRONG else DOT for each in told)
+    colours = (*class_colours(dataset), QUIET)  # the last for a class nobody knows, which is numbered -1
     known = predicted.truth if colour == "class" and predicted.truth is not None else predicted.predicted
-    colours = class_colours(dataset)
     return tuple(colours[each] for each in known[which].tolist()), ()
 
 
@@ -223,7 +226,8 @@ def prediction_lines(dataset: str, model: str, target: int, class_names: Sequenc
     """What is true of a node or graph, and what the network says."""
     predicted = all_predictions(dataset, model)
     label = int(predicted.predicted[target])
-    lines = [] if predicted.truth is None else [f"class: {class_names[int(predicted.truth[target])]}"]
+    truth = None if predicted.truth is None or predicted.unknown[target] else int(predicted.truth[target])
+    lines = [] if truth is None else [f"class: {class_names[truth]}"]
     return [*lines, f"predicted: {class_names[label]} ({100 * predicted.confidence[target]:.0f} %)"]
 
 

@@ -7,6 +7,7 @@ from dashboard.schema import LINK_CLASSES, Request, TargetFacts
 from dashboard.tasks.subjects import computation_graph, load_data, load_graph, load_graphs, network, subject
 from dashboard.view import palette
 from explainer_core import Graph, GraphSet
+from explainer_core.graph import NO_LABEL
 from explainer_core.predictions import Predictions, predictions
 
 SMILES_DATASETS = ("mutagenicity", "molecules")  # the networks read what molecule_from_smiles makes
@@ -46,8 +47,9 @@ def features_vary(request: Request) -> bool:
     return subject(request)[0].features_vary
 
 
-def class_names(dataset: str) -> tuple[str, ...]:
-    return tuple(load_data(dataset).class_names)
+def class_names(dataset: str, task: str) -> tuple[str, ...]:
+    """The classes a network of this task tells apart; its data may have others, as Cora's papers have for links."""
+    return LINK_CLASSES if task == "link" else tuple(load_data(dataset).class_names)
 
 
 def class_colours(dataset: str) -> tuple[str, ...]:
@@ -111,7 +113,8 @@ def _truth(request: Request) -> int | None:
         return int(_is_joined(load_graph(request.dataset), *request.ends))
     if request.kind == "smiles" or data.labels is None:
         return None
-    return int(data.labels[request.number])
+    label = int(data.labels[request.number])
+    return None if label == NO_LABEL else label
 
 
 def _is_joined(graph: Graph, one: int, other: int) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from dashboard.schema import LINK_CLASSES
 from dashboard.services.predict import class_names
 from dashboard.services.prototypes import targets_of_class
 from dashboard.tasks import make_prototype, usual_request
@@ -15,7 +14,7 @@ def ship_prototypes(dataset: str, folder: Path, tell: Callable[[str], None]) -> 
     """Writes the prototypes of every class of a data set's main network, as the page asks for them first."""
     card, made = find_card(dataset), {}
     request = usual_request(dataset, card.model, 0)
-    for label, name in enumerate(class_names(dataset) or LINK_CLASSES):
+    for label, name in enumerate(class_names(dataset, card.task)):
         asked = usual_request(dataset, card.model, label)
         try:
             made[label] = make_prototype(asked, targets_of_class(asked), emit=lambda progress: None)

@@ -11,8 +11,12 @@ from dashboard.schema import one_of as checked_one_of
 from dashboard.state.query import in_quotes, query_param, set_query_params, set_widget
 from dashboard.state.session import first_page
 
-ONLY_CLASS, ONLY_RIGHT, ONLY_NODES, ONLY_TEXT = FILTER = ("only_class", "only_right", "only_nodes", "only_text")
+ONLY_CLASS, ONLY_RIGHT, ONLY_SPLIT, ONLY_NODES, ONLY_TEXT = FILTER = (
+    *("only_class", "only_right", "only_split", "only_nodes", "only_text"),
+)
 ANY = "any"
+SPLITS = (ANY, "test", "val", "train")  # what a network has never seen first
+PICK_SPLIT = "pick_split"  # the key of the widget beside the random choice
 RIGHT_OR_WRONG = (ANY, "right", "wrong")
 MOST_TEXT = 80  # letters
 
@@ -23,6 +27,7 @@ class Filter:
 
     label: int | str  # a class, or any
     right: str
+    split: str
     nodes: tuple[int, int]  # at least and at most
     text: str
 
@@ -35,14 +40,27 @@ def filter_from_query(
     found = Filter(
         read_or_default(ONLY_CLASS, lambda asked: index_in(ONLY_CLASS, asked, len(class_names), (ANY,)), ANY, complain),
         read_or_default(ONLY_RIGHT, lambda asked: checked_one_of(ONLY_RIGHT, asked, RIGHT_OR_WRONG), ANY, complain),
+        read_or_default(ONLY_SPLIT, lambda asked: checked_one_of(ONLY_SPLIT, asked, SPLITS), ANY, complain),
         read_or_default(
             ONLY_NODES, lambda asked: range_in(ONLY_NODES, asked, (smallest, largest)), (smallest, largest), complain
         ),
         text,
     )
-    for name, value in zip(FILTER, (found.label, found.right, found.nodes, found.text), strict=True):
+    for name, value in zip(FILTER, (found.label, found.right, found.split, found.nodes, found.text), strict=True):
         set_widget(name, value)
     return found
+
+
+def split_from_query(default: str, complain: Callable[[str], None]) -> str:
+    """Of which part of the split a wrong one is drawn."""
+    split = read_or_default(ONLY_SPLIT, lambda asked: checked_one_of(ONLY_SPLIT, asked, SPLITS), default, complain)
+    set_widget(PICK_SPLIT, split)
+    return split
+
+
+def split_to_query() -> None:
+    set_query_params((), {ONLY_SPLIT: st.session_state[PICK_SPLIT]})
+    first_page()
 
 
 def filter_changed(everything: Mapping[str, object]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from dashboard.first_look import first_look
-from dashboard.schema import LINK_CLASSES, Card, InvalidValue, index_in
+from dashboard.schema import Card, InvalidValue, index_in
 from dashboard.state.filters import FILTER
 from dashboard.state.names import (
     CELL,
@@ -152,7 +152,7 @@ def class_from_query(class_names: Sequence[str], complain: Callable[[str], None]
     """The class that is asked about: a word, or a number."""
     asked = query_param(CLASS) or "predicted"
     try:
-        return index_in(CLASS, asked, len(class_names or LINK_CLASSES), ("predicted", "true", "distribution"))
+        return index_in(CLASS, asked, len(class_names), ("predicted", "true", "distribution"))
     except InvalidValue as broken:
         complain(in_quotes(broken))
         return "predicted"

@@ -18,10 +18,8 @@ from dashboard.tasks.explaining import (
 )
 from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype, usual_request
 from dashboard.tasks.warming import warm_up
-from explainer_core.explanation.trust import STARTS
 
 __all__ = [
-    "STARTS",
     "Beside",
     "ClassRequest",
     "Compared",

@@ -1,18 +1,18 @@
 """The runs behind the Debug page: everything a network predicts, the cause of a mistake, edited graphs and flips."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 import explainer_core as xc
-from dashboard.schema import Cause, Flip, Instances, Request
+from dashboard.schema import SPLITS, Cause, Flip, Instances, Request
+from dashboard.tasks.splits import parts_of
 from dashboard.tasks.subjects import card_of, load_data, load_graph, network, subject
-from explainer_core.datasets.registry import dataset_info
 from explainer_core.debugging.instances import instances_of, link_instances
 from explainer_core.device import pick_device
 from explainer_core.predictions import link_scores, predictions, target_probabilities
-from explainer_core.zoo.tasks import LinkTask, make_task
+from explainer_core.zoo.tasks import LinkTask
 
 MOST_PAIRS = 1_000  # joined and not, of each part of a split: each that is joined is judged without itself
 Emit = Callable[[object], None]
@@ -28,12 +28,12 @@ class Listed:
 
 def list_instances(dataset: str, model: str, emit: Emit) -> Listed:
     """Nodes, graphs or links with what the network says of each, and the part of the split it was trained with."""
-    card, data, trained = card_of(dataset, model), load_data(dataset), network(dataset, model)
+    card, data = card_of(dataset, model), load_data(dataset)
     if card.task == "link":
-        return _listed_links(dataset, model, card.split["seed"])
-    unseen = dataset_info(dataset).models_of is not None  # by a network of another data set
-    split = None if unseen else make_task(data, card.task, card.split["seed"], pick_device()).split
-    return Listed(instances_of(data, predictions(trained, data), _as_numbers(split)))
+        return _listed_links(dataset, model, card.split.get("seed", card.seed))
+    parts = parts_of(dataset, model)
+    split = None if parts is None else {part: np.flatnonzero(parts == part) for part in SPLITS}
+    return Listed(instances_of(data, predictions(network(dataset, model), data), split))
 
 
 def _listed_links(dataset: str, model: str, seed: int) -> Listed:
@@ -49,10 +49,6 @@ def _listed_links(dataset: str, model: str, seed: int) -> Listed:
         rows |= dict.fromkeys(new)
     scores = link_scores(network(dataset, model), graph, list(rows))
     return Listed(link_instances(graph, scores, split), tuple(rows))
-
-
-def _as_numbers(split: Mapping[str, Sequence[int]] | None) -> dict[str, np.ndarray] | None:
-    return None if split is None else {part: np.asarray(rows) for part, rows in split.items()}
 
 
 def find_cause(request: Request, emit: Emit) -> Cause | None:

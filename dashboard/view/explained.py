@@ -1,4 +1,4 @@
-"""An explanation at every size with what is said of each, and the legend: plain data, and how it travels to the browser."""
+"""An explanation at every size with what is said of each: plain data, and how it travels to the browser."""
 
 import base64
 import zlib
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-DOT, SQUARE, ACCENT, DOTTED, DASHED = "dot", "square", "accent", "dotted", "dashed"
+from dashboard.view import legend
+from dashboard.view.legend import Entry
 
 
 @dataclass(frozen=True)
@@ -22,15 +23,6 @@ class Size:
     badge: tuple[str, str]  # the icon and the word of the level
     headline: str
     sentence: str
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of the legend; a `colour` only where it is not the theme's own."""
-
-    mark: str
-    text: str
-    colour: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,7 +70,7 @@ def payload(explained: Explained) -> dict:
         "class_name": explained.class_name,
         "starts": explained.starts,
         "figures": list(explained.figures),
-        "legend": [[entry.mark, entry.text, entry.colour] for entry in explained.legend],
+        "legend": legend.payload(explained.legend),
     }
 
 

@@ -16,6 +16,7 @@ from dashboard.schema import (
     is_mask,
     judged,
 )
+from dashboard.view.things import NODES, Things
 
 WINNERS = {  # where a subgraph came from, by the core's name of the proposal
     "mask": "the learnt mask",
@@ -24,7 +25,7 @@ WINNERS = {  # where a subgraph came from, by the core's name of the proposal
     "occlusion": "occlusion",
     "integrated gradients": "integrated gradients",
     "gradient": "gradients",
-    "growth": "growing it edge by edge",
+    "growth": "growing it {edge} by {edge}",
 }
 BADGES = {  # the icon and the word of each level
     CARRIES: ("✓", "carries the prediction"),
@@ -119,15 +120,17 @@ def kept_part(count: int, unit: str) -> tuple[str, str]:
     return f"these {count:,} {unit}", "them"
 
 
-def headline(facts: TargetFacts, outcome: Verdict, count: int, unit: str, shape: str | None = None) -> tuple[str, str]:
+def headline(
+    facts: TargetFacts, outcome: Verdict, count: int, unit: str, shape: str | None = None, things: Things = NODES
+) -> tuple[str, str]:
     """The headline and its sentence: what the network says of the kept part, alone and without it.
 
     `count` nodes or edges are kept; `shape` is the word for them, where there is one.
     """
     name = facts.class_names[facts.predicted if facts.explained is None else facts.explained]
-    quoted, (part, them) = f"“{_capital(name)}”", kept_part(count, unit)
+    quoted, (part, them) = f"“{_capital(name)}”", kept_part(count, things.many(unit))
     if outcome.level == DEFAULT:
-        empty = f"The network says “{name}” without any edge too ({percent(outcome.empty)})"
+        empty = f"The network says “{name}” without any {things.edge} too ({percent(outcome.empty)})"
         return f"{quoted} by default: nothing to explain", f"{empty}: nothing in the graph needs explaining."
     because = part if shape is None else f"this {shape}"
     title = {
@@ -151,38 +154,48 @@ def badge(facts: TargetFacts, outcome: Verdict) -> tuple[str, str]:
     return icon, "carries it" if outcome.level == CARRIES and asks_for_another(facts) else word
 
 
-def starts_agree(found: Agreement) -> str:
-    """What other starts say, as the end of the headline's sentence."""
+def starts_agree(found: Agreement, drawn: int) -> str:
+    """What other starts say, as the end of the headline's sentence; so many of the edges on which they differ are drawn."""
     others = f"{found.starts - 1} other starts"
-    if found.share >= STABLE:
-        return f"{others} agree." if not found.unstable else f"{others} nearly agree; what differs is dotted."
-    return f"{others} {'mostly agree' if found.share >= MOSTLY_STABLE else 'disagree'}; what differs is dotted."
+    if found.share >= STABLE and not found.unstable:
+        return f"{others} agree."
+    how = "nearly agree" if found.share >= STABLE else "mostly agree" if found.share >= MOSTLY_STABLE else "disagree"
+    where = "dotted" if drawn == len(found.unstable) else "dotted where it is drawn"
+    return f"{others} {how} ({100 * found.share:.0f}\u00a0%); what differs is {where}."
 
 
-def found_by(explanation: Explanation) -> str:
+def found_by(explanation: Explanation, things: Things = NODES) -> str:
     """Where the subgraph that is shown came from."""
     if is_mask(explanation) or explanation.verdict is None:
-        return "the heaviest edges of the mask"
+        return f"G_S: the heaviest {things.edge}s of the mask"
     winner = explanation.verdict.winner
-    exchanged = ", then edges exchanged" if explanation.config.refine else ""
-    return f"found by {WINNERS.get(winner, winner)}{exchanged}"
+    exchanged = f", then {things.edge}s exchanged" if explanation.config.refine else ""
+    return f"G_S: found by {WINNERS.get(winner, winner).format(edge=things.edge)}{exchanged}"
 
 
-def beware(facts: TargetFacts, outcome: Verdict, trust: Trust) -> list[str]:
+def beware(facts: TargetFacts, outcome: Verdict, trust: Trust, things: Things = NODES) -> list[str]:
     """What a careful reader should know: a class that needs no edge, or a motif that is not enough."""
     asked = facts.predicted if facts.explained is None else facts.explained
     name, found = facts.class_names[asked], []
     if trust.empty_class == asked and outcome.level != DEFAULT:
-        found.append(
-            f"Without any edge the network says “{name}” as well ({percent(outcome.empty)}): "
-            "edges only add to what it says by default."
-        )
+        found.append(_without_edges(name, outcome, things))
     if trust.motif_class is not None and trust.motif_class != asked:
         found.append(
             f"The dashed part by itself makes the network say “{facts.class_names[trust.motif_class]}”, not “{name}”: "
             "it looks at more than that, and so does a faithful explanation."
         )
     return found
+
+
+def _without_edges(name: str, outcome: Verdict, things: Things) -> str:
+    """Where the class needs no edge, what the others do: without the part they may well speak against it."""
+    bare = f"With no {things.edge} at all the network says “{name}” as well ({percent(outcome.empty)})"
+    if outcome.without < outcome.empty:
+        return (
+            f"{bare}. The {things.edge}s outside the part speak against it: with them alone it is "
+            f"{percent(outcome.without)}, and the part makes up for that."
+        )
+    return f"{bare}: the {things.edge}s make it surer, they do not decide it."
 
 
 def waiting(ahead: int) -> str:
@@ -192,24 +205,12 @@ def waiting(ahead: int) -> str:
     return f"Waiting for a free worker: {ahead} {'run' if ahead == 1 else 'runs'} before yours"
 
 
-def agreement_badge(found: Agreement, drawn: int) -> tuple[str, str]:
-    """A word and a sentence on how much the starts agree; so many of the edges on which they differ are drawn."""
-    word = "stable" if found.share >= STABLE else "mostly stable" if found.share >= MOSTLY_STABLE else "unstable"
-    agree = f"{word.capitalize()}: {found.starts} runs from other starts share {percent(found.share)} of their edges."
-    count = len(found.unstable)
-    if drawn < count:
-        return word, f"{agree} They differ on {counted(count, 'edge')}; those that are drawn are dotted."
-    if count == 1:
-        return word, f"{agree} The one on which they differ is dotted."
-    return word, f"{agree} The {count} on which they differ are dotted." if count else agree
-
-
-def features_caption(weights: Sequence[float], k_f: int, absent: bool) -> str:
+def features_caption(weights: Sequence[float], k_f: int, absent: bool, things: Things = NODES) -> str:
     """How to read the chart of features, and whether others weigh as much as the last one that is kept."""
     ranked = sorted(weights, reverse=True)
     caption = "Dots mark the features each method keeps (K_F). Every row is scaled to its largest weight."
     if absent:
-        caption += " Hollow: in none of the kept nodes; its absence matters."
+        caption += f" Hollow: in none of the kept {things.node}s; its absence matters."
     if len(ranked) <= k_f:
         return caption
     last = ranked[k_f - 1]
@@ -232,11 +233,11 @@ def accent_means(facts: TargetFacts, shown: Explanation) -> str:
     return "what the prediction rests on" if judged(shown).level in (CARRIES, MOSTLY) else "the part that is kept"
 
 
-def shown_part(shown: int, of: int, kind: str) -> str:
+def shown_part(shown: int, of: int, kind: str, things: Things = NODES) -> str:
     """How much of a neighbourhood, or of a whole graph, is drawn."""
     if shown == of:
-        return counted(of, "node")
-    return f"the {'nearest' if kind in ('node', 'link') else 'best joined'} {shown:,} of {of:,} nodes"
+        return counted(of, things.node)
+    return f"the {'nearest' if kind in ('node', 'link') else 'best joined'} {shown:,} of {of:,} {things.node}s"
 
 
 def sentences(facts: TargetFacts, remarks: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
-"""Names of nodes: where each is written, and from which zoom on, so that none lie on one another at any zoom.
+"""Names of nodes: where each is written, and from which zoom on, so that none lie on one another or on a node at any zoom.
 
-A name keeps its place while one zooms; it only appears. So painters decide nothing: they compare the zoom with a number.
+Only what is explained is always named, even where it has no room. A name keeps its place while one zooms; it only appears. So painters decide nothing: they compare the zoom with a number.
 """
 
 import math
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dashboard.view.drawing import RADIUS
+from dashboard.view.drawing import RADIUS, RING_GAP
 from dashboard.view.picture import Panel, Picture
 from dashboard.view.plain_text import shortened
 from dashboard.view.style import STYLE, growth, label_size
@@ -26,7 +26,9 @@ SMALLEST = (270, 200)  # pixels a picture fills at least; it can be seen at half
 USUAL = (640, 380)  # pixels of a canvas
 MOST = 40  # names in it, of nodes that matter as much, unless one is near
 NEAR = 1.25  # pixels a unit from which all names may be written
-CUT, INK_PX = 3, 3  # what it costs to leave the sheet, in points of ink; how far ink reaches
+CUT, INK_PX = 12, 3  # what it costs to leave the sheet, in points of ink; how far ink reaches
+COVER = 6  # and to lie on a node
+RING = RADIUS + RING_GAP + max(width for _, width in STYLE["ring"]) / 2  # how far a ring reaches
 ALONG = (0.2, 0.35, 0.5, 0.65, 0.8)  # where a kept edge has its points of ink
 
 
@@ -39,13 +41,14 @@ class Place(NamedTuple):
     anchor: str
 
 
-# Below, above, right or left; then pushed in from a border.
+# Below, above, right or left; then pushed in from a border; then at the corners.
 _SIDES = (
     *((0, 1, "middle"), (0, -1, "middle"), (1, 0, "start"), (-1, 0, "end")),
     *((-0.7, 1, "start"), (0.7, 1, "end"), (-0.7, -1, "start"), (0.7, -1, "end")),
+    *((0.8, 0.6, "start"), (0.8, -0.6, "start"), (-0.8, 0.6, "end"), (-0.8, -0.6, "end")),
 )
 PLACES = tuple(
-    Place(round(right * gap, 2), down * gap, down * TALL, anchor)
+    Place(round(right * gap, 2), round(down * gap, 2), round(down * TALL, 2), anchor)
     for gap in (GAP, TARGET_GAP)
     for right, down, anchor in _SIDES
 )
@@ -135,11 +138,17 @@ class _Labels:
         self.at = np.array([picture.x, picture.y]).T.reshape(-1, 2)
         sheet = np.array([self.at.min(0), self.at.max(0)]) if len(self.at) else np.zeros((2, 2))
         self.scales = _ladder(sheet)
+        room = (np.array(USUAL) - 2 * STYLE["fit"]["margin"]) / np.maximum(sheet[1] - sheet[0], 1e-6)
+        self.usual = int(np.searchsorted(self.scales, min(*room, STYLE["fit"]["largest"]), side="right")) - 1
         grown = [growth(scale) for scale in self.scales.tolist()]
         self.grow = np.array(grown)
         self.sizes = np.array([label_size(grow * STEP**0.5) for grow in grown])  # as large as until the next zoom
         margin = np.array([-1, 1])[:, None, None] * (STYLE["fit"]["margin"] + 1)
         self.low, self.high = sheet[:, None] * self.scales[:, None] + margin  # (zooms, 2) each
+        self.spots = self.at[:, None] * self.scales[:, None]  # (nodes, zooms, 2)
+        ringed = np.isin(np.arange(len(self.at)), picture.targets)
+        self.reach = np.where(ringed, RING, RADIUS)[:, None] * self.grow  # (nodes, zooms)
+        self.discs = np.concatenate([self.spots - self.reach[..., None], self.spots + self.reach[..., None]], 2)
         self.labels: list[Label] = []
         self.boxes = np.empty((0, len(self.scales), 4))  # left, top, right, bottom of each, at every zoom
         self.since = np.empty(0, int)
@@ -152,12 +161,18 @@ class _Labels:
         placed = np.empty((len(nodes), len(self.scales), 4))
         for i in np.argsort(-rank[nodes], kind="stable").tolist():
             free = self._free(boxes[i], int(first[i])) & (rank[nodes[i]] > 0 or ~cut[i])  # (zooms, sides)
+            covers = self._covers(nodes[i], boxes[i], int(free.any(1).argmax()))
+            if rank[nodes[i]] < 2:
+                free &= ~np.logical_or.accumulate(covers[::-1])[::-1]  # clear of all nodes from there on
+                free = free & ~cut[i] if (free & ~cut[i]).any() else free
             zoom = int(free.any(1).argmax())
             if free[zoom].any():
-                seen = [
-                    z for z in (zoom, zoom + 4, zoom + 8) if z < len(self.scales)
-                ]  # there, and one and two doublings on
-                hidden = sum(CUT * cut[i, z] + _covered(boxes[i, z], ink * self.scales[z]) for z in seen)
+                # there or where the whole picture is seen, and one and two doublings on
+                begin = max(zoom, self.usual)
+                seen = [z for z in (begin, begin + 4, begin + 8) if z < len(self.scales)]
+                hidden = sum(
+                    CUT * cut[i, z] + COVER * covers[z] + _covered(boxes[i, z], ink * self.scales[z]) for z in seen
+                )
                 side = int(np.where(free[zoom], hidden, np.inf).argmin())
                 placed[len(self.labels)] = boxes[i, :, side]
                 self._add(nodes[i], zoom, side)
@@ -190,6 +205,18 @@ class _Labels:
         clash = np.any(_overlap(boxes, others[near][:, :, None]) & shown[..., None], axis=0)  # (zooms, sides)
         free[first:] = ~np.logical_or.accumulate(clash[::-1])[::-1]
         return free
+
+    def _covers(self, node: int, boxes: np.ndarray, first: int) -> np.ndarray:
+        """At which zooms, from the `first` on, and sides a name lies on another node than its own (zooms, sides)."""
+        out = np.zeros(boxes.shape[:2], bool)
+        low, high = boxes[first:, :, :2], boxes[first:, :, 2:]
+        around = np.concatenate([low.min(1), high.max(1)], 1)  # all sides together (zooms, 4)
+        near = np.flatnonzero(_overlap(around, self.discs[:, first:]).any(1))  # of many nodes, few
+        near = near[near != node]
+        spots = self.spots[near, first:, None]  # (nodes, zooms, 1, 2)
+        apart = np.maximum(np.maximum(low - spots, spots - high), 0.0)  # from the disc's middle to the box
+        out[first:] = ((apart**2).sum(-1) < self.reach[near, first:, None] ** 2).any(0)
+        return out
 
     def _boxes(self, nodes: list[int]) -> np.ndarray:
         """Around each name, at every zoom and side (names, zooms, sides, 4)."""

@@ -23,11 +23,11 @@ LEAST = (
 # Atoms in their usual colours, moved to where both grounds carry them.
 ELEMENTS = {
     "C": "#6F7780",
-    "H": "#9AA3AD",
+    "H": "#808B96",
     "N": "#4A7BEA",
     "O": "#E0442E",
-    "S": "#B8901C",
-    "P": "#DE7A1B",
+    "S": "#A67F12",
+    "P": "#C96A10",
     "F": "#4F9E3C",
     "Cl": "#2E9E4F",
     "Br": "#A8552A",

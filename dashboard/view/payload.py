@@ -10,9 +10,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from dashboard.view import legend
 from dashboard.view.drawing import drawing_of
 from dashboard.view.explained import packed_frames
 from dashboard.view.labels import PLACES, label_text, label_zooms, place_labels
+from dashboard.view.legend import Entry
 from dashboard.view.picture import SQUARE, Panel, Picture, Points, Thumbnail
 
 UNIT = 10  # positions in tenths of a pixel
@@ -30,6 +32,8 @@ def network(
     height: int,
     clickable: bool,
     joins: bool = False,
+    subject: str = "",
+    entries: Sequence[Entry] = (),
 ) -> dict:
     names = [panel.name for panel in panels]
     if len(set(names)) != len(names):
@@ -41,6 +45,8 @@ def network(
         "height": height,
         "clickable": clickable,
         "joins": joins,
+        "subject": subject,
+        "legend": legend.payload(entries),
         "picture": _picture(picture),
         "panels": [_panel(panel, picture) for panel in panels],
     }

@@ -4,6 +4,7 @@ import base64
 import hashlib
 from collections.abc import Mapping, Sequence
 
+from dashboard.view.definitions import Definition, used_in
 from dashboard.view.picture import Panel, Picture, known_truth
 from dashboard.view.style import DARK, LIGHT, SANS
 from dashboard.view.svg import svg
@@ -114,6 +115,7 @@ def html(
             f'<p class="key">{_key(picture, panels)}</p>',
             _feature_table(dict(features or ())),
             _settings_table(settings or {}),
+            _words(used_in((*sentences, *(line for panel in panels for line in panel.lines)))),
             f"</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
         )
     )
@@ -182,3 +184,14 @@ def _settings_table(settings: Mapping[str, object]) -> str:
         f'<tr><th scope="row">{escaped(name)}</th><td>{escaped(value)}</td></tr>' for name, value in settings.items()
     )
     return f'<h2>Settings</h2>\n<div class="table"><table>\n{rows}\n</table></div>'
+
+
+def _words(used: Mapping[str, Definition]) -> str:
+    """What the words on the page mean: here nothing can be pointed at."""
+    if not used:
+        return ""
+    rows = "\n".join(
+        f'<tr><th scope="row">{escaped(term)}</th><td>{escaped(told.sentence)}</td><td>{escaped(told.formula)}</td></tr>'
+        for term, told in used.items()
+    )
+    return f'<h2>Words</h2>\n<div class="table"><table>\n{rows}\n</table></div>'

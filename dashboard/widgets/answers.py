@@ -5,6 +5,7 @@ import streamlit as st
 from dashboard import services
 from dashboard.view import explanation_text
 from dashboard.view.picture import Panel
+from dashboard.view.things import things_of
 from dashboard.widgets.explanation_view import show_explanation
 from dashboard.widgets.graph_view import when_shown
 
@@ -20,16 +21,19 @@ def main_panel(answer: services.Answer) -> Panel:
         name=own.method,
         title=services.described(own.method).title,
         terms=explanation_text.TERMS,
-        lines=(*explanation_text.score_lines(own.scores), explanation_text.found_by(own.explanation)),
+        lines=(
+            *explanation_text.score_lines(own.scores),
+            explanation_text.found_by(own.explanation, things_of(answer.question.drawing.picture)),
+        ),
         unstable=agreement.unstable if agreement else (),
         replay=services.is_mask(own.explanation),
     )
 
 
 @st.fragment(key=MAIN)
-def show_why(card: services.Card, answer: services.Answer) -> None:
+def show_why(card: services.Card, answer: services.Answer, title: str) -> None:
     """The explanation. It is a fragment, so that what other starts say can arrive later without another run of the page."""
-    show_explanation(card, answer, main_panel(answer))
+    show_explanation(card, answer, main_panel(answer), title)
 
 
 def draw_why_again(answer: services.Answer) -> None:

@@ -7,6 +7,7 @@ import streamlit as st
 from dashboard import services, state
 from dashboard.widgets import controls
 from dashboard.widgets.graph_view import gallery_view, map_view
+from dashboard.widgets.pick import SPLITS
 
 LAYOUT_TITLES = {"graph": "Drawn graph", "embedding": "What the network sees", "gallery": "Gallery"}
 LAYOUT_HELP = (
@@ -81,11 +82,11 @@ def show_gallery(card: services.Card, choice: state.Choice, graph_filter: servic
 def choose_filter(card: services.Card) -> services.GraphFilter:
     """Which graphs the gallery shows."""
     sizes = services.sizes(card.dataset)
-    names = services.class_names(card.dataset)
+    names = services.class_names(card.dataset, card.task)
     smallest, largest = int(sizes.min()), max(int(sizes.max()), int(sizes.min()) + 1)
     complaints: list[str] = []
     chosen = state.filter_from_query(names, smallest, largest, complaints.append)
-    every = {state.ONLY_CLASS: state.ANY, state.ONLY_RIGHT: state.ANY}
+    every = {state.ONLY_CLASS: state.ANY, state.ONLY_RIGHT: state.ANY, state.ONLY_SPLIT: state.ANY}
     every |= {state.ONLY_NODES: (smallest, largest), state.ONLY_TEXT: ""}
     changed = {"on_change": state.filter_changed, "args": (every,)}
     with st.popover("Filter", icon=":material/filter_list:", key="filter"):
@@ -93,12 +94,16 @@ def choose_filter(card: services.Card) -> services.GraphFilter:
         classes = [state.ANY, *range(len(names))]
         st.selectbox("Class", classes, format_func=title, key=state.ONLY_CLASS, **changed)
         st.selectbox("Prediction", state.RIGHT_OR_WRONG, format_func=RIGHT.__getitem__, key=state.ONLY_RIGHT, **changed)
+        if services.parts_of(card.dataset, card.model) is not None:
+            splits = SPLITS.__getitem__
+            st.selectbox("Part of the data", state.SPLITS, format_func=splits, key=state.ONLY_SPLIT, **changed)
         st.slider("Nodes", smallest, largest, key=state.ONLY_NODES, **changed)
         st.text_input("Name contains", key=state.ONLY_TEXT, max_chars=state.MOST_TEXT, **changed)
     controls.show_complaints(complaints)
     label = chosen.label if isinstance(chosen.label, int) else None
     right = {"right": True, "wrong": False}.get(chosen.right)
-    return services.GraphFilter(label, right, *chosen.nodes, chosen.text.strip())
+    part = None if chosen.split == state.ANY else chosen.split
+    return services.GraphFilter(label, right, *chosen.nodes, chosen.text.strip(), part)
 
 
 def show_links(card: services.Card, height: int) -> None:

@@ -33,7 +33,7 @@ def _panel(drawing: services.Drawn, rank: int, answer: services.MethodAnswer, *,
     )
 
 
-def show_methods(card: services.Card, answer: services.Answer, comparison: services.Comparison) -> None:
+def show_methods(card: services.Card, answer: services.Answer, comparison: services.Comparison, subject: str) -> None:
     question = answer.question
     st.subheader("Would another method say the same?")
     st.pills(
@@ -54,7 +54,7 @@ def show_methods(card: services.Card, answer: services.Answer, comparison: servi
         for rank, each in comparison.ranked
         if each is answer.own or each in comparison.others
     ]
-    show_network("beside", card, question, shown, height=LOW, columns=min(len(shown), COLUMNS))
+    show_network("beside", card, question, shown, height=LOW, columns=min(len(shown), COLUMNS), subject=subject)
 
 
 def _show_rankings(card: services.Card, answer: services.Answer, comparison: services.Comparison) -> None:

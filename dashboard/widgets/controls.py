@@ -1,6 +1,5 @@
 """The bar above a page: what is explained; and the drawer with the settings of the explainer."""
 
-import random
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
 
@@ -9,21 +8,17 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
 from dashboard.view import model_text
+from dashboard.view.definitions import OF_SETTING, in_markdown
 from dashboard.view.explanation_text import LABELS
 from dashboard.view.plain_text import sentence
+from dashboard.widgets.pick import choose_at_random
 
 SETTINGS = {setting.name: setting for setting in fields(services.ExplainConfig)}
 REGULARISATION = ("necessity", "size", "entropy", "feat_size", "feat_entropy", "laplacian")
 RUN = ("steps", "learning_rate", "seeds", "seed", "features", "feature_fill", "direction")
 FINE = ("k_m_unit", "connected", "refine", "feature_mask", "readout", "size_start", "temperature", "start", "max_edges")
 BOXES = ("learning_rate", "seed", "max_edges")  # ranges too wide for a slider
-RANDOM_TITLES = {"all": "Any", "wrong": "A wrong one", "motif": "In a motif"}
 PREVIOUS, NEXT = "P", "N"  # keys that do what the arrows beside the target do
-AMONG_WORDS = {
-    "all": "One of {} others, at random.",
-    "wrong": "One of {} that the network gets wrong, those it was trained on among them.",
-    "motif": "One of {} others in a planted motif.",
-}
 ASKED = {
     "predicted": "why the predicted class",
     "true": "what speaks for the true class",
@@ -80,7 +75,7 @@ def choose_target(
     _step(card, "‹", PREVIOUS, "previous", None if number is None or number == 0 else number - 1)
     _choose_number(card, count, number)
     _step(card, "›", NEXT, "next", None if number is None or number == count - 1 else number + 1)
-    _choose_at_random(card, number)
+    choose_at_random(card, number, complain)
     if card.dataset in services.SMILES_DATASETS:
         _type_molecule(target if isinstance(target, str) else "")
     return kind, target
@@ -112,23 +107,6 @@ def _choose_number(card: services.Card, count: int, target: int | None) -> None:
         label_visibility="collapsed",
         width=110,
     )
-
-
-def _choose_at_random(card: services.Card, shown: int | None) -> None:
-    """Another one than is shown, drawn by chance."""
-    offered = [among for among in services.AMONG if among != "motif" or services.has_motifs(card.dataset)]
-    with st.popover("Pick one", icon=":material/casino:", key="pick"):
-        for among in offered:
-            found = [each for each in services.candidates(card.dataset, card.model, among).tolist() if each != shown]
-            st.button(
-                RANDOM_TITLES[among],
-                key=f"random_{among}",
-                on_click=state.choose_random,
-                args=(card, found, random.choice),
-                disabled=not found,
-                width="stretch",
-            )
-            st.caption(AMONG_WORDS[among].format(f"{len(found):,}") if found else "There is no other one here.")
 
 
 def _choose_ends(dataset: str, ends: tuple[int, int]) -> None:
@@ -163,12 +141,11 @@ def _type_molecule(text: str) -> None:
 def choose_class(class_names: tuple[str, ...], complain: Complain) -> int | str:
     """Which class the explanation is about."""
     chosen = state.class_from_query(class_names, complain)
-    names = class_names or services.LINK_CLASSES
     state.set_widget(state.CLASS, chosen)
     st.selectbox(
         "Question",
-        [*ASKED, *range(len(names))],
-        format_func=lambda asked: ASKED.get(asked) or f"what speaks for “{names[asked]}”",
+        [*ASKED, *range(len(class_names))],
+        format_func=lambda asked: ASKED.get(asked) or f"what speaks for “{class_names[asked]}”",
         key=state.CLASS,
         on_change=state.on_change,
         args=(state.CLASS,),
@@ -249,7 +226,7 @@ def _widget(setting: Field, value, largest: int | None) -> None:
         "key": name,
         "on_change": state.setting_changed,
         "args": (name,),
-        "help": rule["help"],
+        "help": in_markdown(OF_SETTING[name]) if name in OF_SETTING else rule["help"],
     }
     if rule["choices"]:
         state.set_widget(name, value)

@@ -10,10 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard import services, state
 from dashboard.schema import judged
 from dashboard.view import explanation_text
-from dashboard.view.explained import ACCENT, DASHED, DOT, DOTTED, SQUARE, Entry, Explained, Size
-from dashboard.view.palette import WRONG
-from dashboard.view.picture import Panel, Picture, known_truth
+from dashboard.view.explained import Explained, Size
+from dashboard.view.legend import ACCENT, DOTTED, Entry, of_nodes, of_truth
+from dashboard.view.picture import Panel, Picture
 from dashboard.view.shapes_named import group_of, shape_of
+from dashboard.view.things import things_of
 from dashboard.widgets.graph_view import explanation_view, search_announced
 
 WHY = "why"  # the key of the view
@@ -29,7 +30,7 @@ def announce(question: services.Question, known: services.Answer | None) -> Delt
     return slot
 
 
-def show_explanation(card: services.Card, answer: services.Answer, panel: Panel) -> None:
+def show_explanation(card: services.Card, answer: services.Answer, panel: Panel, title: str) -> None:
     request = answer.request
     ends = request.ends if request.kind == "link" else None
     explanation_view(
@@ -38,6 +39,7 @@ def show_explanation(card: services.Card, answer: services.Answer, panel: Panel)
         panel,
         explained(answer, panel),
         group="explain",
+        subject=title,
         height=HEIGHT,
         clickable=request.kind in ("node", "link"),
         on_click=partial(_then_all, partial(state.clicked, WHY, card, ends)),
@@ -57,7 +59,7 @@ def _token(request: services.Request) -> str:
 
 def explained(answer: services.Answer, panel: Panel) -> Explained:
     """Everything the view says, at every size."""
-    facts, request, agreement = answer.facts, answer.request, answer.agreement
+    facts, request = answer.facts, answer.request
     on_drawing = services.kept_on(answer.question.drawing, answer.explanation, [kept for kept, _ in answer.sizes])
     asked = facts.predicted if facts.explained is None else facts.explained
     sizes = [
@@ -71,10 +73,10 @@ def explained(answer: services.Answer, panel: Panel) -> Explained:
         chosen=answer.explanation.size,
         auto=answer.auto,
         is_auto=request.config.k_m == services.AUTO,
-        unit=request.config.k_m_unit,
+        unit=things_of(answer.question.drawing.picture).many(request.config.k_m_unit),
         full=judged(answer.explanation).full,
         class_name=facts.class_names[asked],
-        starts="" if agreement is None else explanation_text.starts_agree(agreement),
+        starts=starts_of(answer),
         figures=panel.lines,
         legend=legend(answer),
     )
@@ -85,7 +87,8 @@ def _size(answer: services.Answer, kept, verdict, drawn) -> Size:
     edges, nodes, _ = drawn
     shape = shape_name(answer.question.drawing.picture, kept, edges)
     count = len(kept.nodes if unit == "nodes" else kept.edges)
-    headline, sentence = explanation_text.headline(facts, verdict, count, unit, shape)
+    things = things_of(answer.question.drawing.picture)
+    headline, sentence = explanation_text.headline(facts, verdict, count, unit, shape, things)
     badge = explanation_text.badge(facts, verdict)
     return Size(edges, nodes, verdict.alone, verdict.without, verdict.keeps_class, badge, headline, sentence)
 
@@ -110,11 +113,21 @@ def headline_of(answer: services.Answer) -> tuple[str, str]:
     return shown.headline, shown.sentence
 
 
+def starts_of(answer: services.Answer) -> str:
+    """Whether other starts agree; empty until they were tried."""
+    found = answer.agreement
+    if found is None:
+        return ""
+    return explanation_text.starts_agree(found, services.count_drawn(answer.question.drawing, found.unstable))
+
+
 def legend(answer: services.Answer) -> tuple[Entry, ...]:
     """What every mark in the picture means, always in the same order."""
-    drawing, facts = answer.question.drawing, answer.facts
-    nodes = [Entry(SQUARE if colour == WRONG else DOT, name, colour) for name, colour in drawing.legend]
-    accent = Entry(ACCENT, explanation_text.accent_means(facts, answer.explanation))
-    truth = known_truth(drawing.picture)
-    dashed = [Entry(DASHED, truth)] if drawing.picture.truth else []
-    return (*nodes, accent, Entry(DOTTED, "differs between starts"), *dashed)
+    drawing = answer.question.drawing
+    accent = Entry(ACCENT, explanation_text.accent_means(answer.facts, answer.explanation))
+    return (
+        *of_nodes(drawing.legend),
+        accent,
+        Entry(DOTTED, "differs between starts"),
+        *of_truth(drawing.picture),
+    )

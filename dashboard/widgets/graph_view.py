@@ -17,6 +17,7 @@ from streamlit.components.v2 import component
 from dashboard.view import payload
 from dashboard.view.explained import Explained
 from dashboard.view.explained import payload as explained_payload
+from dashboard.view.legend import Entry
 from dashboard.view.picture import Panel, Picture, Points, Thumbnail
 
 ASSETS = Path(__file__).parents[1] / "view" / "assets"
@@ -75,14 +76,26 @@ def network_view(
     columns: int = 1,
     height: int = 380,
     clickable: bool = True,
+    subject: str = "",
+    legend: Sequence[Entry] = (),
     on_click: Callable[[], None] | None = None,
 ) -> int | None:
     """Draws one graph, weighed in as many ways as there are panels; returns the node just clicked.
 
-    Panels share zoom, pan and hover, also with other views of the same `group` that show the same picture. `height` is
+    A saved picture begins with its `subject`. Panels share zoom, pan and hover, also with other views of the same `group` that show the same picture. `height` is
     that of one canvas in pixels. The camera stays as it is until another picture is shown.
     """
-    data = payload.network(key, picture, panels, group=group, columns=columns, height=height, clickable=clickable)
+    data = payload.network(
+        key,
+        picture,
+        panels,
+        group=group,
+        columns=columns,
+        height=height,
+        clickable=clickable,
+        subject=subject,
+        entries=legend,
+    )
     return _clicked(_network, key, data, on_click)
 
 
@@ -114,6 +127,7 @@ def explanation_view(
     explained: Explained,
     *,
     group: str,
+    subject: str,
     height: int,
     clickable: bool,
     on_click: Callable[[], None],
@@ -121,7 +135,9 @@ def explanation_view(
 ) -> None:
     """The explanation with its headline, its legend and the track of sizes. A size that was chosen is under the view's
     key as "sized": a number, or "auto"."""
-    data = payload.network(key, picture, [panel], group=group, columns=1, height=height, clickable=clickable)
+    data = payload.network(
+        key, picture, [panel], group=group, columns=1, height=height, clickable=clickable, subject=subject
+    )
     data["explained"] = explained_payload(explained)
     declare_component("assets", path=ASSETS)
     _explanation(key=key, data=data, on_clicked_change=on_click, on_sized_change=on_size)

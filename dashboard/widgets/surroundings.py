@@ -4,12 +4,14 @@ import streamlit as st
 
 from dashboard import services, state
 from dashboard.view import explanation_text
+from dashboard.view.legend import of_nodes, of_targets, of_truth
 from dashboard.view.picture import Panel
+from dashboard.view.things import things_of
 from dashboard.widgets.browse import browse
 from dashboard.widgets.network import ROW, TALL, show_network
 
 
-def show_surroundings(card: services.Card, choice: state.Choice, question: services.Question) -> None:
+def show_surroundings(card: services.Card, choice: state.Choice, question: services.Question, subject: str) -> None:
     near = state.VIEWS[0]
     with st.container(horizontal=True, key="where", **ROW):
         st.segmented_control(
@@ -34,21 +36,20 @@ def show_surroundings(card: services.Card, choice: state.Choice, question: servi
                 width=160,
             )
     if choice.view == near:
-        show_neighbourhood(card, choice, question)
+        show_neighbourhood(card, choice, question, subject)
     else:
         browse(card, choice, TALL)
 
 
-def show_neighbourhood(card: services.Card, choice: state.Choice, question: services.Question) -> None:
+def show_neighbourhood(card: services.Card, choice: state.Choice, question: services.Question, subject: str) -> None:
     request, drawing = choice.request, question.drawing
-    title, remark = {
-        "node": ("Click a node to explain it", f"coloured by {services.COLOURS[choice.colour]}"),
-        "link": ("Click a node to move the second end", "rings mark the two ends"),
-    }.get(request.kind, ("The whole graph", "the prediction is about all of it"))
-    part = explanation_text.shown_part(len(drawing.picture.nodes), drawing.nodes_in_all, request.kind)
-    edges = explanation_text.counted(drawing.edges_in_all, "edge")
-    panel = Panel("neighbourhood", title, (f"{part}, {edges}", remark))
-    show_network("near", card, question, [panel], height=TALL)
+    title = {"node": "Click a node to explain it", "link": "Click a node to move the second end"}.get(request.kind)
+    things = things_of(drawing.picture)
+    part = explanation_text.shown_part(len(drawing.picture.nodes), drawing.nodes_in_all, request.kind, things)
+    edges = explanation_text.counted(drawing.edges_in_all, things.edge)
+    panel = Panel("neighbourhood", title or "The whole graph", (f"{part}, {edges}",))
+    entries = (*of_nodes(drawing.legend), *of_targets(drawing.picture), *of_truth(drawing.picture))
+    show_network("near", card, question, [panel], height=TALL, subject=subject, legend=entries)
     if len(drawing.picture.nodes) < drawing.nodes_in_all or choice.everything:
         state.set_widget(state.EVERYTHING, choice.everything)
         st.toggle(

@@ -10,13 +10,20 @@ import streamlit as st
 
 from dashboard import services, state
 from dashboard.schema import Trust, judged
-from dashboard.view import explanation_text, figures, prototype_text
+from dashboard.view import definitions, explanation_text, figures, prototype_text
+from dashboard.view.palette import RIGHT, WRONG
 from dashboard.view.plain_text import for_markdown, shortened
+from dashboard.view.things import things_of
 from dashboard.widgets.graph_view import network_view
 
 BARS = 3  # so many classes are shown as bars: the likeliest, and the true one
 LOW = 280  # pixels: the height of a small picture
 COLUMNS = 20  # so many features are shown side by side
+# The marks of the pictures: right is a dot, wrong a square, each in its colour of the palette; the words are text.
+MARKS = {
+    True: f'<span class="right"><i style="background:{RIGHT}"></i>✓ right</span>',
+    False: f'<span class="wrong"><i style="background:{WRONG}"></i>✗ wrong</span>',
+}
 Explanations = Sequence[tuple[str, services.Explanation]]  # (method, what it says)
 
 
@@ -33,9 +40,7 @@ def show_prediction(title: str, facts: services.TargetFacts, level: int = 1) -> 
     """The heading: what is explained, what the network says, and whether it is right."""
     predicted = f"<b>{escape(facts.class_names[facts.predicted])}</b> {explanation_text.percent(facts.probabilities[facts.predicted])}"
     truth = "" if facts.truth is None else f" · true <b>{escape(facts.class_names[facts.truth])}</b>"
-    mark = {None: "", True: '<span class="right">✓ right</span>', False: '<span class="wrong">✗ wrong</span>'}[
-        facts.right
-    ]
+    mark = "" if facts.right is None else MARKS[facts.right]
     st.html(
         f'<section class="prediction"><div><h{level}>{escape(shortened(title, 90))}</h{level}>'
         f"<p>predicted {predicted}{truth} {mark}</p></div>{_bars(facts)}</section>"
@@ -62,16 +67,10 @@ def in_markdown(remark: Remark) -> str:
 
 
 def remarks(answer: services.Answer, trust: Trust) -> tuple[Remark, ...]:
-    """Whether other starts agree, and what to beware of."""
-    agreement = answer.agreement
-    if agreement is None:
-        starts = Remark("hourglass_empty", "gray", f"Trying {services.STARTS} other starts …")
-    else:
-        drawn = services.count_drawn(answer.question.drawing, agreement.unstable)
-        word, sentence = explanation_text.agreement_badge(agreement, drawn)
-        starts = Remark("casino", "green" if word == "stable" else "orange", sentence)
-    warnings = explanation_text.beware(answer.facts, judged(answer.explanation), trust)
-    return (starts, *(Remark("lightbulb", "orange", text) for text in warnings))
+    """What to beware of; whether other starts agree is said beside the verdict."""
+    things = things_of(answer.question.drawing.picture)
+    warnings = explanation_text.beware(answer.facts, judged(answer.explanation), trust, things)
+    return tuple(Remark("lightbulb", "orange", text) for text in warnings)
 
 
 def show_remarks(found: Sequence[Remark]) -> None:
@@ -98,8 +97,9 @@ def show_features(question: services.Question, explanations: Explanations) -> No
         alt="How much each method makes of each feature",
     )
     first = weighed[0][1]
-    hollow = any(row.kept & row.absent for row in rows)
-    st.caption(for_markdown(explanation_text.features_caption(_weights(first).tolist(), k_f, hollow)))
+    hollow, things = any(row.kept & row.absent for row in rows), things_of(question.drawing.picture)
+    caption = explanation_text.features_caption(_weights(first).tolist(), k_f, hollow, things)
+    st.caption(for_markdown(caption), help=definitions.in_markdown("K_F"))
 
 
 def _weights(explanation: services.Explanation) -> np.ndarray:
@@ -156,18 +156,19 @@ def show_class_beside(answer: services.Answer) -> None:
     if prototype is None:
         return
     asked = services.ClassRequest(request.dataset, request.model, label, len(prototype.members), request.config)
-    heading = for_markdown(f"Beside the prototype of “{facts.class_names[label]}”")
+    heading = f"Beside the prototype of “{facts.class_names[label]}”"
     if services.is_of_molecules(request.dataset):
         show_fragments_beside(heading, services.fragments(asked, prototype), answer)
         return
     alike, missing, extra = services.beside_prototype(prototype, request, explanation)
-    st.subheader(heading)
+    st.subheader(for_markdown(heading))
     picture, panel = services.prototype_picture(asked, prototype)
     lines = (
         f"{explanation_text.percent(alike)} alike",
         f"{missing} of its edges missing here, {extra} beyond it",
     )
-    network_view("class_prototype", picture, [services.titled(panel, "Prototype", lines)], height=LOW, clickable=False)
+    titled = services.titled(panel, "Prototype", lines)
+    network_view("class_prototype", picture, [titled], height=LOW, clickable=False, subject=heading)
 
 
 def show_fragments_beside(heading: str, found: Sequence[services.DrawnFragment], answer: services.Answer) -> None:
@@ -175,10 +176,11 @@ def show_fragments_beside(heading: str, found: Sequence[services.DrawnFragment],
     if not found:
         return
     kept = services.kept_fragments(answer.request.dataset, found, answer.explanation)
-    st.subheader(heading)
+    st.subheader(for_markdown(heading))
     st.markdown(prototype_text.kept_here(sum(kept), len(found)))
     for number, (column, one, here) in enumerate(zip(st.columns(len(found)), found, kept, strict=True), 1):
         with column:
             share = prototype_text.found_in(len(one.fragment.members), one.members)
             panel = services.titled(one.panel, "Kept here too" if here else "Not kept here", (share,))
-            network_view(f"class_fragment {number}", one.picture, [panel], height=LOW, clickable=False)
+            look = {"height": LOW, "clickable": False, "subject": heading}
+            network_view(f"class_fragment {number}", one.picture, [panel], **look)

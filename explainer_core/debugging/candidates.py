@@ -105,8 +105,10 @@ def add_candidates(site: Site, possible: np.ndarray, gain: np.ndarray, most: int
     return found
 
 
-def feature_candidates(site: Site, gain: np.ndarray, values: Tensor, most: int = CANDIDATES) -> list[Candidate]:
-    """The changes of one feature of one node that the gradient thinks most of.
+def feature_candidates(
+    site: Site, gain: np.ndarray, values: Tensor, allowed: np.ndarray | None = None, most: int = CANDIDATES
+) -> list[Candidate]:
+    """The changes of one feature of one node that the gradient thinks most of; `allowed` says which types a node may get.
 
     A one-hot type becomes another type, a feature of two values the other one, and any other the smallest or largest that
     the data has.
@@ -118,6 +120,8 @@ def feature_candidates(site: Site, gain: np.ndarray, values: Tensor, most: int =
         better[np.arange(len(x)), old] = -np.inf
         seen = (values != 0).any(0).numpy()
         better[:, ~seen] = -np.inf
+        if allowed is not None:
+            better[~allowed] = -np.inf
         new = np.broadcast_to(np.ones(1), x.shape)
     else:
         low, high = (bound.numpy() for bound in values.aminmax(dim=0))

@@ -1,7 +1,7 @@
 """The smallest change that flips a prediction: the request, for one target or many in one batch, and its answer."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ from explainer_core.debugging.editing import apply_edits
 from explainer_core.debugging.edits import Edit
 from explainer_core.debugging.search import Asking, Found, Search, affordable_sets
 from explainer_core.debugging.site import Site, graph_of_target
+from explainer_core.debugging.valence import free_bonds, is_molecule, no_more_strained, possible_elements
 from explainer_core.device import one_thread
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.models.frozen import frozen_eval_copy
@@ -79,7 +80,7 @@ def flip(
 
     `kinds` are some of "delete" (edges, both directions of an undirected one as one), "add" (edges) and "feature" (one
     feature of one node). What is found was run on the changed graph built anew, and does not flip with any one change left
-    out. `progress` is called with the number of changed graphs that were asked about, twice, and may raise to stop.
+    out. In a molecule no atom gets more bonds than its element holds. `progress` is called with the number of changed graphs that were asked about, twice, and may raise to stop.
     """
     advance = None if progress is None else lambda _done, _total, tried: progress(tried, tried)
     return _flips(model, data, [target], to, kinds, most, advance)[0]
@@ -139,6 +140,7 @@ class _Request:
     to: int | None
     kinds: tuple[str, ...]
     most: int
+    seen: dict[tuple, np.ndarray] = field(default_factory=dict)  # logits of graphs that were built anew
 
     def sites(self, targets: Sequence[Target]) -> Iterator[list[Site]]:
         some: list[Site] = []
@@ -186,7 +188,11 @@ class _Request:
 
     def _candidates(self, site: Site, margin: Margin) -> tuple[list[Candidate], Callable[[], list[Candidate]]]:
         found: list[Candidate] = []
+        graph = graph_of_target(self.data, site.target)
+        molecule = is_molecule(graph)
         possible = single.possible_edges(site) if "add" in self.kinds else None
+        if possible is not None and molecule:
+            possible = possible[(free_bonds(graph).numpy()[site.nodes[possible]] >= 1).all(1)]
         alike = site.task == "graph" and len(site.pair_numbers[0]) > CANDIDATES  # none is nearer than another
         gradient = None
         if alike or set(self.kinds) != {"delete"}:
@@ -197,7 +203,8 @@ class _Request:
         if gradient is not None and possible is not None:
             found += single.add_candidates(site, possible, gradient.added)
         if gradient is not None and "feature" in self.kinds:
-            found += single.feature_candidates(site, gradient.x, self.data.x)
+            allowed = possible_elements(graph).numpy()[site.nodes] if molecule else None
+            found += single.feature_candidates(site, gradient.x, self.data.x, allowed)
         return found, partial(self._more_cuts, site, nearest[CANDIDATES:], margin)
 
     def _more_cuts(self, site: Site, others: np.ndarray, margin: Margin) -> list[Candidate]:
@@ -211,18 +218,27 @@ class _Request:
         return single.cut_candidates(site, others[np.argsort(-gain, kind="stable")[:MORE_CUTS]])
 
     def _verified(self, site: Site, ahead, chosen: Sequence[Candidate]) -> bool:
-        """Whether the model flips on the graph built anew."""
-        return bool(ahead(self._anew(site.target, [each.edit for each in chosen])[None])[0] > 0)
+        """Whether the model flips on the graph built anew; a molecule must stay one."""
+        edits = tuple(each.edit for each in chosen)
+        return self._can_be(site.target, edits) and bool(ahead(self._anew(site.target, edits)[None])[0] > 0)
+
+    def _can_be(self, target: Target, edits: Sequence[Edit]) -> bool:
+        graph = graph_of_target(self.data, target)
+        return not is_molecule(graph) or no_more_strained(graph, apply_edits(graph, edits, molecules=False).graph)
 
     @torch.no_grad()
-    def _anew(self, target: Target, edits: Sequence[Edit]) -> np.ndarray:
+    def _anew(self, target: Target, edits: tuple[Edit, ...]) -> np.ndarray:
         """What the model says of a target in the graph built anew with these edits: (C,)."""
+        if (target, edits) in self.seen:
+            return self.seen[target, edits]
         edited, config = apply_edits(graph_of_target(self.data, target), edits, molecules=False), ExplainConfig()
         asked = edited.target(target)
         computation = computation_of(
             edited.graph, [asked], self.model.hops, max_edges=config.max_edges, seed=config.seed
         )
-        return run(self.model, computation.to(device_of(self.model)), self.model.task)[0].cpu().double().numpy()
+        logits = run(self.model, computation.to(device_of(self.model)), self.model.task)[0]
+        self.seen[target, edits] = logits.cpu().double().numpy()
+        return self.seen[target, edits]
 
     def _flip(self, site: Site, search: Search, logits: np.ndarray, found: Found) -> Flip:
         predicted = int(logits.argmax())

@@ -15,7 +15,7 @@ NO_SPLIT = ""  # of an instance that is in none
 
 
 @dataclass(frozen=True)
-class Filter:
+class InstanceFilter:
     """Which instances are looked at; None lets all through. Ranges hold their ends."""
 
     split: str | None = "test"
@@ -77,7 +77,7 @@ class Instances:
         names = [self.names[i] for i in np.arange(len(self))[rows].tolist()]
         return replace(self, names=names, **{name: getattr(self, name)[rows] for name in columns})
 
-    def filtered(self, filter: Filter) -> "Instances":
+    def filtered(self, filter: InstanceFilter) -> "Instances":
         keep = np.ones(len(self), dtype=bool)
         if filter.split is not None and (self.split != NO_SPLIT).any():  # nobody's own network says how it was trained
             keep &= self.split == filter.split

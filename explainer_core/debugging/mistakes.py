@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 
 from explainer_core.checks import InvalidValue
-from explainer_core.debugging.instances import NO_SPLIT, SPLITS, Filter, Instances, surest_first
+from explainer_core.debugging.instances import NO_SPLIT, SPLITS, InstanceFilter, Instances, surest_first
 
 CONFIDENCE = 1.959964  # standard deviations that hold 95 %
 BINS = 10
@@ -127,6 +127,6 @@ class Overview:
             raise InvalidValue(f"{name} must be 0 to {self.num_classes - 1}", label)
 
 
-def overview(instances: Instances, filter: Filter | None = None) -> Overview:
+def overview(instances: Instances, filter: InstanceFilter | None = None) -> Overview:
     """The mistakes at a glance, of the test part unless told otherwise."""
-    return Overview(instances.filtered(Filter() if filter is None else filter))
+    return Overview(instances.filtered(InstanceFilter() if filter is None else filter))

@@ -49,6 +49,7 @@ class Search:
 
     def __post_init__(self):
         self.tried, self.exhausted, self.whole = 0, 0, len(self.candidates)
+        self.certain = self.most  # up to which size every set that flips here was built anew
 
     def run(self) -> Asking:
         singles = np.arange(self.whole)[:, None]
@@ -75,7 +76,7 @@ class Search:
             chosen, beam = yield from self._size(size, beam, worth)
         if chosen is None and self.exhausted >= len(self.candidates):
             self.exhausted = self.most  # there are no larger sets
-        return Found(None if chosen is None else self._named(chosen), self.exhausted, self.tried)
+        return Found(None if chosen is None else self._named(chosen), min(self.exhausted, self.certain), self.tried)
 
     def _size(self, size: int, beam: np.ndarray, worth: np.ndarray) -> Generator[Asked, np.ndarray, tuple]:
         """The best set of a size, or None, and the sets to carry on."""
@@ -119,6 +120,8 @@ class Search:
             least = yield from self._pruned(sets[at])
             if self.verified(self._named(least)):
                 return least
+        if len(order) > TRIED_AGAIN:
+            self.certain = min(self.certain, sets.shape[1] - 1)
         return None
 
     def _pruned(self, chosen: np.ndarray) -> Generator[Asked, np.ndarray, np.ndarray]:
@@ -126,7 +129,7 @@ class Search:
         while len(chosen) > 1:
             fewer = np.stack([np.delete(chosen, i) for i in range(len(chosen))])
             margin = yield from self._ask(fewer)
-            if margin.max() <= SURE:
+            if margin.max() <= 0:
                 break
             chosen = fewer[int(margin.argmax())]
         return chosen

@@ -14,13 +14,13 @@ from explainer_core.debugging.patterns import LEVEL, Pattern, Trait, find_patter
 from explainer_core.debugging.site import graph_of_target
 from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.methods import DEFAULT_METHOD
 from explainer_core.models.protocol import Model
 from explainer_core.targets import Link, Node, Target, WholeGraph
 
-KINDS = ("feature", "type", "node", "neighbour", "shape", "distance", "numbers", "predicted")
+KINDS = ("feature", "type", "node", "neighbour", "shape", "numbers", "predicted")
 RANGES = 10  # parts that the numbers of all nodes or graphs are cut into, and as many half a part further on
 TOP_FEATURES = 3
+QUICK_METHOD = "gradient"  # hundreds of targets are explained; `verified` takes some twenty times as long
 HUB = 0.03  # of all nodes: one with so many neighbours is a hub, and not to be joined to it is a trait too
 
 
@@ -30,11 +30,14 @@ def systematic_mistakes(
     wrong: Sequence[Target],
     right: Sequence[Target],
     config: ExplainConfig | None = None,
-    method: str = DEFAULT_METHOD,
+    method: str = QUICK_METHOD,
     *,
     level: float = LEVEL,
 ) -> tuple[Pattern, ...]:
-    """What mistakes have in common that as many right predictions have not: all explained in one batch, and compared."""
+    """What mistakes have in common that as many right predictions have not: all explained in one batch, and compared.
+
+    Choose the right ones by chance, about as many as mistakes, and from the same part of the split.
+    """
     config = replace(checked_config(config), k_f=TOP_FEATURES)
     both = [*wrong, *right]
     explained = explain_many(model, data, both, config, method)
@@ -55,9 +58,6 @@ def traits_of(data: Graph | GraphSet, explanation: Explanation) -> set[Trait]:
     found.add(Trait("predicted", str(predicted), f"It is predicted as {label}."))
     if isinstance(target, WholeGraph):
         return found | _types(graph)
-    hops = dict(zip(explanation.nodes.tolist(), explanation.hop.tolist(), strict=True))
-    furthest = max((hops[node] for node in kept.nodes if node in hops), default=0)
-    found.add(Trait("distance", str(furthest), f"The network looks {furthest} steps far."))
     own = set(explanation.roots)
     found |= {Trait("node", str(node), f"The network looks at node {graph.node_name(node)}.") for node in kept.nodes if node not in own}  # fmt: skip
     joined = np.unique(graph.edge_index[0].numpy()[np.isin(graph.edge_index[1].numpy(), list(own))]).tolist()

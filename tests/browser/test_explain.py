@@ -28,7 +28,7 @@ def open_page(page: Page, address: str = "/") -> None:
 
 def settled(page: Page) -> None:
     """Waits until the other starts were tried too, and sees that it all went without an exception."""
-    expect(page.get_by_text("runs from other starts share")).to_be_visible()
+    expect(page.locator(".explanation .starts")).to_contain_text("other starts")
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
@@ -307,10 +307,20 @@ def test_the_replay_needs_no_server(page):
     page.on("request", lambda request: sent.append(request.url))
     last = panel.get_attribute("data-frame")
     panel.locator("input[type=range]").fill("2")
-    assert panel.get_attribute("data-frame") == "2" != last
+    assert panel.get_attribute("data-frame") == "1" != last  # the mask after step 2
     panel.get_by_role("button", name="Play").click()
     expect(panel).to_have_attribute("data-frame", last)
     assert sent == []
+
+
+def test_a_saved_picture_says_of_what_it_is(page):
+    open_page(page, "/?dataset=karate&node=19" + QUICK)
+    title = heading(page).text_content()
+    for view, panel in (("why", "verified"), ("near", "neighbourhood"), ("beside", "gradient")):
+        assert page.evaluate(f"graphViews.{view}.panels.{panel}.heading()")[0] == title
+        with page.expect_download() as download:
+            page.evaluate(f"graphViews.{view}.panels.{panel}.savePng()")
+        assert download.value.suggested_filename == f"Karate_club_GCN_node_19_member_20_{panel}.png"
 
 
 def test_two_visitors_do_not_mix(page, browser, server):

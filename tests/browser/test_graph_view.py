@@ -230,7 +230,7 @@ def test_scrubbing_and_playing_change_the_drawing_and_ask_the_server_nothing(vie
     section = views.locator(".panel[data-frame]").first
     expect(section).to_have_attribute("data-frame", "30")
     views.traffic.clear()
-    section.get_by_role("slider").fill("3")
+    section.get_by_role("slider").fill("16")  # the nearest mask that was kept
     expect(section).to_have_attribute("data-frame", "3")
     expect(section.locator("output")).to_have_text("step 15 of 150")
     early = pixels(views, "houses.panels.gnnexplainer")
@@ -241,6 +241,24 @@ def test_scrubbing_and_playing_change_the_drawing_and_ask_the_server_nothing(vie
     expect(section.get_by_role("button", name="Play")).to_be_visible()
     assert pixels(views, "houses.panels.gnnexplainer") == last
     assert views.traffic == []
+
+
+def test_the_slider_and_the_curves_have_one_axis(views):
+    section = views.locator(".panel[data-frame]").first
+    for width in (1280, 560):
+        views.set_viewport_size({"width": width, "height": 800})
+        for frame, step in ((0, 0), (3, 15), (29, 145), (30, 150)):
+            section.get_by_role("slider").fill(str(step))
+            expect(section).to_have_attribute("data-frame", str(frame))
+            thumb, mark = views.evaluate(
+                """(step) => { const { replay } = graphViews.houses.panels.gnnexplainer, { slider, chart } = replay;
+                const { left, width } = slider.getBoundingClientRect(), share = (slider.value - slider.min) / (slider.max - slider.min);
+                return [left + 7.5 + share * (width - 15), chart.getBoundingClientRect().left + replay.xOf(step)] }""",
+                step,
+            )
+            assert thumb == pytest.approx(mark, abs=1)
+    section.get_by_role("slider").press("ArrowLeft")
+    expect(section).to_have_attribute("data-frame", "29")
 
 
 def test_new_data_stop_a_replay_at_its_end(views):
@@ -319,9 +337,16 @@ def test_keys_walk_along_edges_and_enter_chooses(views):
 def test_every_canvas_is_one_tab_stop(views):
     canvas(views, "Neighbourhood").focus()
     views.keyboard.press("Tab")  # the button that saves a picture
-    views.keyboard.press("Tab")
-    focused = "document.activeElement.shadowRoot.activeElement.getAttribute('aria-label')"
-    assert views.evaluate(focused).startswith("GNNExplainer: 61 nodes")
+    focused = "(() => { const at = document.activeElement.shadowRoot.activeElement; return [at.className, at.getAttribute('aria-label')] })()"
+    kinds = []
+    for _ in range(9):
+        views.keyboard.press("Tab")
+        kind, name = views.evaluate(focused)
+        if kind != "term":  # words with a definition are stops of their own
+            break
+        kinds.append(kind)
+    assert name.startswith("GNNExplainer: 61 nodes")
+    assert len(kinds) < 5
 
 
 # ---- pictures and themes ----

@@ -40,3 +40,18 @@ def test_the_labels_of_features_do_not_overlap(page, width):
     assert all(left[1] <= right[0] + 3 for left, right in pairwise(boxes)), (
         boxes
     )  # a line of text is higher than its letters
+
+
+@pytest.mark.parametrize("width", [390, 800])
+def test_only_what_another_size_needs_is_left_free_under_the_headline(page, width):
+    """And at no size do its words need more than was reserved for them, or the picture would move."""
+    open_explain(page, width)
+    spare, tops = page.evaluate(
+        """() => { const { said, verdict, sizes, panel } = graphViews.why, range = document.createRange(), view = graphViews.why;
+        range.selectNodeContents(verdict);
+        const spare = said.getBoundingClientRect().bottom - range.getBoundingClientRect().bottom;
+        const tops = sizes.map((_, i) => { view.say(i + 1); return panel.stage.canvas.getBoundingClientRect().top });
+        return [spare, tops] }"""
+    )
+    assert spare < 75  # a headline of two lines may follow, and a sentence of one line more
+    assert max(tops) - min(tops) <= 5

@@ -139,7 +139,7 @@ def test_no_page_is_hindered_by_the_policy_and_it_bites(visit):
         "console",
         lambda message: complaints.append(message.text) if "Content Security Policy" in message.text else None,
     )
-    expect(page.get_by_text("runs from other starts share")).to_be_visible(timeout=90_000)
+    expect(page.locator(".explanation .starts")).to_contain_text("other starts", timeout=90_000)
     page.get_by_role("button", name="Export").click()
     for name in ("SVG picture", "HTML page, opens offline", "Interactive network"):
         with page.expect_download() as download:

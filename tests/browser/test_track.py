@@ -95,16 +95,43 @@ def test_another_target_moves_nothing_and_says_at_once_that_it_is_looked_for(pag
 
 
 def test_one_legend_says_what_every_mark_means(page):
-    def legend() -> list[str]:
-        return page.locator(".explanation .keys li").all_text_contents()
+    def legend(view: str = "why") -> list[str]:
+        return page.evaluate(f"[...graphViews.{view}.legend.querySelectorAll('li')].map((item) => item.textContent)")
 
     open_page(page, "/?dataset=ba_shapes&node=414" + QUICK)
-    marks = ["what the prediction rests on", "differs between starts", "the planted answer"]
-    assert legend() == ["base", "top", "middle", "bottom", *marks]
-    open_page(page, "/?dataset=karate" + QUICK)
+    classes, planted = ["base", "top", "middle", "bottom"], "the planted answer"
+    assert legend() == [*classes, "what the prediction rests on", "differs between starts", planted]
+    assert legend("near") == [*classes, "what is explained", planted]  # beside the neighbourhood too
+    open_page(page, "/?dataset=karate&colour=right" + QUICK)
     assert "the planted answer" not in legend()  # nothing was planted
+    assert legend("near") == ["right", "wrong", "what is explained"]
+    open_page(page, "/?dataset=les_miserables" + QUICK)
+    assert legend("near") == ["the two ends"]
     open_page(page, "/?dataset=molecules" + QUICK)
     assert {"C", "H"} < set(legend())
+    assert {"C", "H"} < set(legend("near"))
+
+
+def test_while_dragging_the_name_of_a_shape_comes_and_goes(page):
+    open_page(page, "/?dataset=ba_shapes&node=414&steps=300")
+    quiet(page)
+    headlines = page.evaluate("graphViews.why.sizes.map((size) => size.headline)")
+    named = [size for size, words in enumerate(headlines, 1) if re.search(r"this (house|triangle|ring|star)", words)]
+    others = [size for size in range(1, len(headlines)) if size not in named]
+    assert named, headlines
+    for size in (named[0], others[-1]):
+        drag_to(page, size)
+        expect(page.get_by_role("heading", level=2).first).to_have_text(headlines[size - 1])
+        page.mouse.up()
+        quiet(page)
+
+
+def test_in_a_molecule_the_track_counts_atoms(page):
+    open_page(page, "/?dataset=molecules" + QUICK)
+    expect(page.locator(".track .size")).to_have_text(re.compile(r"^\d+ atoms?$"))
+    expect(page.get_by_role("slider", name="Size of the explanation, K_M, in atoms")).to_be_visible()
+    said = page.locator(".explanation").inner_text() + page.evaluate("graphViews.near.root.innerText")
+    assert not re.search(r"\b(node|edge)s?\b(?! AUC)", said), said
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"], indirect=True)

@@ -18,6 +18,7 @@ from dashboard import services, state
 from dashboard.services import ExplainConfig
 from dashboard.tasks import explaining, subjects
 from dashboard.view import model_text
+from dashboard.view.definitions import OF_SETTING, in_markdown
 from dashboard.view.labels import label_text
 from dashboard.view.plain_text import for_markdown
 from dashboard.widgets import welcome
@@ -121,9 +122,10 @@ def test_every_data_set_is_explained_or_offered(name):
     assert 2 <= bars <= 4
     assert "predicted <b>" in title
     assert is_whole(app)
-    assert re.search(r"alone gives? .+ of “|without any edge too", headline(app)["sentence"])
+    assert re.search(r"alone gives? .+ of “|without any (edge|bond) too", headline(app)["sentence"])
     assert len(json.dumps(views(app)["why"])) < 100_000
-    assert re.search(r"([Ss]table|[Uu]nstable): 10 runs", remarks(app))
+    assert "other starts" not in remarks(app)  # it is said once, beside the verdict
+    assert re.match(r"\d+ other starts ", views(run(app))["why"]["explained"]["starts"])
     assert {"verified", "paper", "random"} <= {panel["name"] for panel in views(app)["beside"]["panels"]}
     assert not app.warning
 
@@ -175,7 +177,8 @@ def test_settings_go_to_the_address_and_back_to_their_defaults(names):
     default = state.default_config("karate")
     wanted = {name: another(SETTINGS[name], widget_of(app, name)) for name in names}
     for name, value in wanted.items():
-        assert widget_of(app, name).help == SETTINGS[name].metadata["help"]
+        told = in_markdown(OF_SETTING[name]) if name in OF_SETTING else SETTINGS[name].metadata["help"]
+        assert widget_of(app, name).help == told
         widget_of(app, name).set_value(value)
     run(app)
     for name, value in wanted.items():
@@ -362,7 +365,7 @@ def test_every_question_is_answered():
         assert heading(app) == predicted
         assert is_whole(app), asked
         if asked in (0, 1):
-            assert f"“{services.class_names('karate')[asked]}”" in headline(app)["sentence"]
+            assert f"“{services.class_names('karate', 'node')[asked]}”" in headline(app)["sentence"]
 
 
 def test_a_number_is_a_target_and_an_emptied_box_is_none():
@@ -391,10 +394,15 @@ def test_random_targets_are_what_their_buttons_say(monkeypatch):
     app.button(key="random_all").click()
     run(app)
     assert abs(int(said(app, "node")) - graph.num_nodes // 2) <= 1  # of all others than the one that was shown
-    wrong = services.candidates("tree_cycles", "gat", "wrong")
-    assert f"One of {len(wrong) - (int(said(app, 'node')) in wrong):,} that the network gets wrong" in texts(
-        app.caption
-    )
+    first = next(part for part in services.FROM_UNSEEN if len(services.candidates("tree_cycles", "gat", "wrong", part)))
+    assert app.segmented_control(key="pick_split").value == first  # what the network never saw, where it errs there
+    for split, told in (("any", "."), ("train", " in the training part.")):
+        app.segmented_control(key="pick_split").set_value(split)
+        assert said(run(app), "only_split") == split
+        wrong = services.candidates("tree_cycles", "gat", "wrong", None if split == "any" else split)
+        others = len(wrong) - (int(said(app, "node")) in wrong)
+        assert f"One of {others:,} that the network gets wrong{told}" in texts(app.caption)
+        assert f"only_split={split}" in texts(app.code)
     assert opened("karate").button(key="random_wrong").disabled  # the network makes no mistake there
 
 

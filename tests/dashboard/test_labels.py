@@ -6,10 +6,12 @@ from itertools import combinations, pairwise
 
 import pytest
 
+from dashboard import services
+from dashboard.services.pictures import drawn
 from dashboard.view.labels import place_labels
 from dashboard.view.picture import Panel, Picture
 from dashboard.view.scene import Scene, View
-from dashboard.view.shapes import Words
+from dashboard.view.shapes import Circle, Words
 from dashboard.view.text_width import text_width
 
 ZOOMS = (0.21, 0.37, 0.5, 0.74, 1.0, 1.33, 1.9, 2.7, 6.1, 20.0)
@@ -92,3 +94,62 @@ def test_no_name_of_the_others_lies_on_a_kept_edge():
                     (ax, ay), (bx, by) = ((picture.x[i] * zoom, picture.y[i] * zoom) for i in picture.edges[edge])
                     middle = (ax + bx) / 2, (ay + by) / 2
                     assert not (left < middle[0] < right and top < middle[1] < bottom)
+
+
+# ---- real graphs ----
+
+
+def asked(dataset: str, kind: str, target) -> tuple[Picture, Panel]:
+    """A picture of the page, and a panel that keeps what is around the target."""
+    model = next(card.model for card in services.all_cards() if card.dataset == dataset)
+    picture = drawn(services.Request(dataset, model, kind, target)).picture
+    kept = tuple(i for i, edge in enumerate(picture.edges) if set(edge) & set(picture.targets))[:12]
+    ends = tuple(sorted({end for edge in kept for end in picture.edges[edge]}))
+    return picture, Panel("p", "P", weights=(0.5,) * len(picture.edges), kept=kept, kept_nodes=ends)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "kind", "target"),
+    [
+        ("karate", "node", 19),
+        ("karate", "node", 0),
+        ("les_miserables", "link", (31, 55)),
+        ("les_miserables", "link", (11, 25)),
+        ("ba_shapes", "node", 414),
+    ],
+)
+@pytest.mark.parametrize("weighed", [False, True])
+def test_no_name_lies_on_a_node_or_a_ring(dataset, kind, target, weighed):
+    picture, panel = asked(dataset, kind, target)
+    panel = panel if weighed else Panel("p", "P")
+    targets = {picture.labels[i] for i in picture.targets}
+    names = 0
+    for zoom in ZOOMS:
+        scene = Scene.on(picture, panel, View(zoom, 0, 0, 640, 380))
+        shapes = list(scene.shapes())
+        discs = [shape for shape in shapes if isinstance(shape, Circle)]
+        for words in (shape for shape in shapes if isinstance(shape, Words)):
+            own = scene.at(picture.labels.index(words.text))
+            others = [disc for disc in discs if (disc.x, disc.y) != own]
+            if words.text not in targets:  # what is explained is named even where there is no room
+                names += 1
+                assert not [disc for disc in others if touches(box(words), disc)], (words.text, zoom)
+    assert names > 20
+
+
+def test_what_is_explained_is_named_clear_of_nodes_where_there_is_room():
+    picture, panel = asked("karate", "node", 19)
+    scene = Scene.on(picture, panel, View(1.6, 0, 0, 640, 380))
+    shapes = list(scene.shapes())
+    (name,) = [
+        shape for shape in shapes if isinstance(shape, Words) and shape.text == picture.labels[picture.targets[0]]
+    ]
+    own = scene.at(picture.targets[0])
+    discs = [shape for shape in shapes if isinstance(shape, Circle) and (shape.x, shape.y) != own]
+    assert not [disc for disc in discs if touches(box(name), disc)]
+
+
+def touches(around: tuple[float, float, float, float], disc: Circle) -> bool:
+    left, top, right, bottom = around
+    dx, dy = max(left - disc.x, disc.x - right, 0), max(top - disc.y, disc.y - bottom, 0)
+    return dx**2 + dy**2 < disc.radius**2

@@ -1,12 +1,17 @@
 """Colours stay apart for eyes that lack a kind of cone, simulated as Machado, Oliveira and Fernandes (2009) measured it."""
 
+import re
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dashboard.view.palette import CLASSES, ELEMENTS, GROUND, LEAST, RIGHT, WRONG, class_colours, shade
-from dashboard.view.style import DARK, LIGHT
+from dashboard.view.style import DARK, LIGHT, Ink, colour
+from dashboard.widgets.verdict import MARKS
+
+ASSETS = Path(__file__).resolve().parents[2] / "dashboard" / "view" / "assets"
 
 # What linear red, green and blue turn into without the long, the middle and the short cones.
 WITHOUT = {
@@ -59,3 +64,45 @@ def test_every_colour_stands_out_from_the_ground(theme):
     discs = (*CLASSES, *GROUND, RIGHT, WRONG, *(colour for *_, colour in LEAST))
     for least, colours in ((0.1, discs), (0.3, ELEMENTS.values())):
         assert all(abs(brightness(colour) - brightness(theme.ground)) >= least for colour in colours)
+
+
+# ---- contrast as WCAG 2 counts it ----
+
+
+def contrast(one: str, other: str) -> float:
+    def luminance(colour: str) -> float:
+        rgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        return float(TO_XYZ[1] @ np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4))
+
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def test_black_on_white_is_twenty_one_to_one():
+    assert contrast("#000000", "#FFFFFF") == pytest.approx(21)
+    assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)  # the usual example of just too pale
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_words_stand_out_four_and_a_half_times(theme):
+    """Text, the accent as text, and every share of the text's colour that a style sheet mixes for words."""
+    assert contrast(theme.text, theme.ground) >= 4.5
+    assert contrast(theme.accent, theme.ground) >= 4.5
+    style, view = (ASSETS.parent.parent / "style.css").read_text(), (ASSETS / "view.css").read_text()
+    shares = [int(found) for found in re.findall(r"(?<![\w-])color: color-mix\(in srgb, currentColor (\d+)%", style)]
+    shares += [int(found) for found in re.findall(r"--quiet: color-mix\(in srgb, var\(--st-text-color\) (\d+)%", view)]
+    assert len(shares) >= 2
+    for share in shares:
+        assert contrast(colour(Ink("text", share / 100), theme), theme.ground) >= 4.5, share
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_letters_of_atoms_stand_out_three_times(theme):
+    """As WCAG asks of large letters: no colour stands out four and a half times from both grounds."""
+    assert [name for name, colour in ELEMENTS.items() if contrast(colour, theme.ground) < 3] == []
+
+
+def test_right_and_wrong_have_their_colours_from_the_palette_alone():
+    assert not re.findall(r"#[0-9a-fA-F]{3,8}\b", (ASSETS.parent.parent / "style.css").read_text())
+    assert RIGHT in MARKS[True]
+    assert WRONG in MARKS[False]

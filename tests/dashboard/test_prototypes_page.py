@@ -37,7 +37,7 @@ def request_for(dataset: str, label: int, **settings) -> services.ClassRequest:
 )
 def test_every_kind_of_target_has_prototypes(dataset, label):
     app = opened(dataset, label=label)
-    names = services.class_names(dataset) or services.LINK_CLASSES
+    names = services.LINK_CLASSES if dataset == "les_miserables" else services.class_names(dataset, "node")
     assert f"“{names[label]}”" in texts(app.title)
     prototype = services.found_prototype(request_for(dataset, label))
     assert 2 <= len(prototype.members) <= 4
@@ -143,3 +143,13 @@ def test_a_stopped_run_can_be_started_again():
     app.run()
     assert not app.info
     assert services.found_prototype(request_for("karate", 0, seed=5)) is not None
+
+
+def test_a_network_of_links_offers_pairs_and_no_classes_of_nodes():
+    """Cora's papers have classes, but its link network tells joined pairs from others."""
+    assert services.class_names("karate", "link") == services.LINK_CLASSES != services.class_names("karate", "node")
+    if not services.is_here(services.datasets()["cora"]):
+        return  # the page offers to fetch it then
+    app = opened("cora", model="link", label=1)
+    assert app.selectbox(key="label").options == list(services.LINK_CLASSES)
+    assert "“joined”" in texts(app.title)

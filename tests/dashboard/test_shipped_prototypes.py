@@ -34,7 +34,8 @@ def texts(elements) -> str:
 
 
 def classes(dataset: str) -> tuple[str, ...]:
-    return services.class_names(dataset) or services.LINK_CLASSES
+    card = next(card for card in services.all_cards() if card.dataset == dataset)
+    return services.class_names(dataset, card.task)
 
 
 @pytest.fixture
@@ -141,7 +142,7 @@ def test_molecules_show_fragments_with_their_share_and_members_as_they_are():
     assert found
     for one in found:
         share = round(100 * len(one.fragment.members) / len(prototype.members))
-        assert f"Found in {share} % of the members" in texts(app.subheader)
+        assert f"Found in {share} % of the members" in texts(app.header)
         assert len(one.picture.bonds) == len(one.picture.edges) == len(one.fragment.bonds)
     data = prototypes.load_data("molecules")
     for member in prototype.members:

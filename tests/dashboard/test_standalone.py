@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from dashboard.view.definitions import used_in
 from dashboard.view.picture import Panel, Picture
 from dashboard.view.standalone import SCRIPT, html
 from dashboard.widgets.export import Shown, picture
@@ -54,7 +55,11 @@ def test_the_page_says_what_it_was_given():
     assert texts(text, "h1") == ["Node 1"]
     assert "It rests on one edge." in texts(text, "p")
     assert texts(text, "figcaption") == ["The graph", "Gradientedge AUC 0.8"]
-    assert texts(text, "td") == ["0.90", "", "", "0.25", "6", "100"]
+    *given, sentence, _ = texts(text, "td")
+    assert given == ["0.90", "", "", "0.25", "6", "100"]
+    assert (
+        sentence == used_in(["edge AUC"])["edge AUC"].sentence
+    )  # the one word of ours under the pictures, in the glossary
     assert re.findall(r"width:(\d+)%\"", text) == ["90", "25"]
 
 
@@ -94,7 +99,7 @@ def test_hostile_names_are_text(name):
 
 def test_features_may_come_as_pairs_and_tables_only_when_there_is_something_in_them():
     assert "Features" in texts(page(features=(("Gradient", (("age", 0.25),)),)), "h2")
-    assert not texts(page(features={"Gradient": []}, settings={}), "h2")
+    assert texts(page(features={"Gradient": []}, settings={}), "h2") == ["Words"]  # of the panel's figures
 
 
 def test_light_follows_the_reader_and_dark_stays_dark_except_on_paper():

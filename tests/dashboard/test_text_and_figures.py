@@ -12,6 +12,7 @@ from dashboard.view import figures
 from dashboard.view.figures import FeatureRow
 from dashboard.view.palette import BY_NAME, CLASSES, LEAST, RIGHT, WEIGHTS, WRONG, class_colours, shade
 from dashboard.view.style import DARK, LIGHT
+from dashboard.view.things import ATOMS
 from explainer_core import METHODS
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement
@@ -115,21 +116,40 @@ def test_the_legend_claims_no_more_than_the_verdict():
 
 
 @pytest.mark.parametrize(
-    ("share", "kept_by", "told"),
+    ("share", "kept_by", "drawn", "told"),
     [
-        (1.0, {(0, 1): 1.0}, "9 other starts agree."),
-        (0.95, {(0, 1): 0.9}, "9 other starts nearly agree; what differs is dotted."),
-        (0.75, {(0, 1): 0.5}, "9 other starts mostly agree; what differs is dotted."),
-        (0.3, {(0, 1): 0.5}, "9 other starts disagree; what differs is dotted."),
+        (1.0, {(0, 1): 1.0}, 0, "9 other starts agree."),
+        (0.95, {(0, 1): 0.9}, 1, "9 other starts nearly agree (95\u00a0%); what differs is dotted."),
+        (0.75, {(0, 1): 0.5}, 1, "9 other starts mostly agree (75\u00a0%); what differs is dotted."),
+        (
+            0.3,
+            {(0, 1): 0.5},
+            0,
+            "9 other starts disagree (30\u00a0%); what differs is dotted where it is drawn.",
+        ),
     ],
 )
-def test_the_headline_says_what_other_starts_say(share, kept_by, told):
-    assert words.starts_agree(Agreement(share, 10, kept_by)) == told
+def test_the_headline_says_what_other_starts_say(share, kept_by, drawn, told):
+    assert words.starts_agree(Agreement(share, 10, kept_by), drawn) == told
+
+
+def test_in_a_molecule_there_are_atoms_and_bonds():
+    for level in LEVELS:
+        said = " ".join(words.headline(FACTS, judged(level), 6, "nodes", things=ATOMS))
+        assert "node" not in said
+        assert "edge" not in said
+    assert words.headline(FACTS, judged(), 6, "nodes", things=ATOMS)[0] == "“Officer”, because of these 6 atoms"
+    assert words.headline(FACTS, judged(), 1, "edges", things=ATOMS)[1].startswith("This one bond alone gives")
+    grown = SimpleNamespace(**vars(shown()) | {"verdict": replace(judged(), winner="growth")})
+    assert words.found_by(grown, ATOMS) == "G_S: found by growing it bond by bond, then bonds exchanged"
+    assert words.shown_part(20, 20, "graph", ATOMS) == "20 atoms"
+    (told,) = words.beware(FACTS, judged(), replace(TRUST, empty_class=1), ATOMS)
+    assert "With no bond at all" in told
 
 
 def test_a_subgraph_says_where_it_came_from():
-    assert words.found_by(shown()) == "found by occlusion, then edges exchanged"
-    assert words.found_by(shown(refine=False)) == "found by occlusion"
+    assert words.found_by(shown()) == "G_S: found by occlusion, then edges exchanged"
+    assert words.found_by(shown(refine=False)) == "G_S: found by occlusion"
     assert "mask" in words.found_by(shown(method="gnnexplainer"))
     proposed = {"occlusion", "integrated gradients", *(f"mask, necessity {each:g}" for each in NECESSITIES)}
     assert proposed < set(words.WINNERS)
@@ -150,24 +170,21 @@ def test_a_default_class_and_a_motif_that_is_not_enough_are_told():
     assert words.beware(FACTS, judged(), TRUST) == []
     empty = replace(TRUST, empty_class=1)
     (told,) = words.beware(FACTS, judged(), empty)
-    assert "Without any edge the network says “Officer” as well (20.0\u00a0%)" in told
+    assert "With no edge at all the network says “Officer” as well (20.0\u00a0%)" in told
     assert words.beware(FACTS, judged(DEFAULT), empty) == []  # the verdict has said so already
     (motif,) = words.beware(FACTS, judged(), replace(TRUST, motif_class=0, motif_probability=0.1))
     assert "“Mr. Hi”, not “Officer”" in motif
     assert words.beware(FACTS, judged(), replace(TRUST, motif_class=1, motif_probability=0.9)) == []
 
 
-@pytest.mark.parametrize(
-    ("share", "word"), [(1.0, "stable"), (0.9, "stable"), (0.75, "mostly stable"), (0.5, "unstable")]
-)
-def test_the_badge_follows_the_share_of_edges_the_starts_agree_on(share, word):
-    said, sentence = words.agreement_badge(Agreement(share, 10, {(0, 1): 1.0}), 0)
-    assert said == word
-    assert sentence.startswith(word.capitalize())
-    assert "dotted" not in sentence
-    two = Agreement(share, 10, {(0, 1): 0.5, (1, 2): 0.9, (2, 3): 1.0})
-    assert "The 2 on which they differ are dotted" in words.agreement_badge(two, 2)[1]
-    assert "They differ on 2 edges; those that are drawn are dotted" in words.agreement_badge(two, 1)[1]
+def test_edges_only_add_to_a_class_that_needs_none_unless_the_others_speak_against_it():
+    """REDDIT-BINARY's graph 1263: 69 % with no edge at all, 5 % with the edges outside the part."""
+    empty = replace(TRUST, empty_class=1)
+    (against,) = words.beware(FACTS, replace(judged(), empty=0.69, without=0.05), empty)
+    assert "speak against it: with them alone it is 5.0\u00a0%" in against
+    (surer,) = words.beware(FACTS, replace(judged(), empty=0.69, without=0.8), empty)
+    assert "speak against" not in surer
+    assert "they do not decide it" in surer
 
 
 def test_scores_have_a_true_minus_and_no_minus_zero():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch_geometric.nn import GCNConv
 
 import explainer_core as xc
 from explainer_core.computation.batches import computation_of
@@ -133,6 +134,20 @@ def test_a_class_that_is_there_already_needs_no_change():
     assert found.before == found.after
 
 
+def test_a_flipped_molecule_can_be_drawn():
+    """Every flip of a molecule is an edit that the valence check lets pass."""
+    model = network("gin", "graph", in_features=14, num_classes=2, seed=3)
+    data = xc.load_dataset("molecules")
+    targets = [WholeGraph(i) for i in range(0, len(data), 9)]
+    balance(model, data, targets)
+    found = xc.flip_many(model, data, targets, kinds=("delete", "add", "feature"), most=3)
+    assert any(isinstance(change, SetType) for flip in found if flip.found for change in flip.changes)
+    for flip in found:
+        check(model, data, flip)
+        if flip.found:
+            apply_edits(data[flip.target.index], flip.changes)  # raises where an atom has too many bonds
+
+
 # Against brute force
 
 
@@ -225,6 +240,34 @@ def test_a_network_of_ones_own_is_flipped():
             edited = apply_edits(graph, found.changes).graph
             with torch.no_grad():
                 assert int(module(edited.x, edited.edge_index)[node].argmax()) == found.reached != found.predicted
+
+
+class ThreeConvolutions(nn.Module):
+    """A plain network of PyTorch Geometric."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(GCNConv(*sizes) for sizes in ((5, 8), (8, 8), (8, 3)))
+
+    def forward(self, x, edge_index):
+        for layer in self.layers[:-1]:
+            x = layer(x, edge_index).relu()
+        return self.layers[-1](x, edge_index)
+
+
+def test_a_network_of_pytorch_geometric_is_flipped():
+    torch.manual_seed(0)
+    module, graph = ThreeConvolutions().eval(), random_graph(14, 24)
+    with torch.no_grad():
+        module.layers[-1].bias -= module(graph.x, graph.edge_index).median(0).values  # or one class wins everywhere
+    found = xc.flip_many(module, graph, [Node(i) for i in range(14)], most=2)
+    assert any(flip.found for flip in found)
+    for flip in found:
+        if flip.found:
+            edited = apply_edits(graph, flip.changes).graph
+            with torch.no_grad():
+                answer = int(module(edited.x, edited.edge_index)[flip.target.node].argmax())
+            assert answer == flip.reached != flip.predicted
 
 
 def test_directed_edges_are_cut_one_way():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from explainer_core.debugging.instances import Filter, csv_rows, instances_of, link_instances, split_column
+from explainer_core.debugging.instances import InstanceFilter, csv_rows, instances_of, link_instances, split_column
 from explainer_core.debugging.mistakes import Overview, Share, overview
 from explainer_core.graph import Graph, GraphSet, undirected
 from explainer_core.predictions import LinkScore, Predictions, predictions
@@ -79,8 +79,8 @@ def test_homophily_degree_and_motif_of_nodes():
     assert found.homophily[:3].tolist() == [1.0, 0.5, 0.0]
     assert np.isnan(found.homophily[3])
     assert found.degree.tolist() == [1, 2, 2, 1]
-    assert found.filtered(Filter(split=None, motif=True)).numbers.tolist() == [0]
-    assert found.filtered(Filter(split=None, homophily=(0.0, 0.5))).numbers.tolist() == [1, 2]
+    assert found.filtered(InstanceFilter(split=None, motif=True)).numbers.tolist() == [0]
+    assert found.filtered(InstanceFilter(split=None, homophily=(0.0, 0.5))).numbers.tolist() == [1, 2]
 
 
 # Counts agree
@@ -90,8 +90,8 @@ def test_homophily_degree_and_motif_of_nodes():
 @pytest.mark.parametrize(
     "chosen",
     [
-        Filter(), Filter(split=None), Filter(split="train"), Filter(split=None, degree=(0, 3)), Filter(split=None, motif=False),
-        Filter(split=None, homophily=(0.2, 0.9)), Filter(split=None, text="1"), Filter(split="val", degree=(2, 99), motif=True),
+        InstanceFilter(), InstanceFilter(split=None), InstanceFilter(split="train"), InstanceFilter(split=None, degree=(0, 3)), InstanceFilter(split=None, motif=False),
+        InstanceFilter(split=None, homophily=(0.2, 0.9)), InstanceFilter(split=None, text="1"), InstanceFilter(split="val", degree=(2, 99), motif=True),
     ],
 )  # fmt: skip
 def test_all_views_count_the_same(seed, chosen):
@@ -122,13 +122,13 @@ def test_test_part_unless_told_otherwise():
 
 def test_filters_are_what_they_say():
     graph, everyone, _ = random_instances()
-    found = everyone.filtered(Filter(split=None, degree=(3, 5)))
+    found = everyone.filtered(InstanceFilter(split=None, degree=(3, 5)))
     assert found.numbers.tolist() == [i for i in range(60) if 3 <= int(graph.in_degree[i]) <= 5]
-    assert everyone.filtered(Filter(split=None, text="59")).numbers.tolist() == [59]
+    assert everyone.filtered(InstanceFilter(split=None, text="59")).numbers.tolist() == [59]
     with pytest.raises(ValueError, match="must be a range"):
-        Filter(degree=(5, 3))
+        InstanceFilter(degree=(5, 3))
     with pytest.raises(ValueError, match="split must be one of"):
-        Filter(split="all")
+        InstanceFilter(split="all")
 
 
 def test_without_labels_there_are_lists_by_prediction():
@@ -141,7 +141,7 @@ def test_without_labels_there_are_lists_by_prediction():
 
 def test_graphs_and_links():
     graphs = GraphSet.from_graphs([random_graph(6 + i, 8, seed=i, label=i % 3, class_names=CLASSES) for i in range(6)])
-    view = overview(instances_of(graphs, predictions(network("gin", "graph"), graphs)), Filter(size=(7, 9)))
+    view = overview(instances_of(graphs, predictions(network("gin", "graph"), graphs)), InstanceFilter(size=(7, 9)))
     assert view.instances.numbers.tolist() == [1, 2, 3]
     scores = [LinkScore(0, 1, True, 0.9), LinkScore(0, 2, True, 0.2), LinkScore(1, 2, False, 0.7)]
     links = overview(link_instances(random_graph(), scores))

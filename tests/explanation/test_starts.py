@@ -74,6 +74,17 @@ def test_so_it_is_where_starts_consider_edges_of_their_own():
         same(one, other)
 
 
+def test_starts_that_are_known_are_left_out_and_the_others_are_the_same():
+    model, data, targets = case("node")
+    explanation = explain(sharp(model), data, targets[0], QUICK)
+    all_of_them = finished(explain_starts(model, data, explanation, starts=5))
+    rest = finished(explain_starts(model, data, explanation, starts=5, known=3))
+    for one, other in zip(rest, all_of_them[2:], strict=True):
+        same(one, other)
+    with pytest.raises(ValueError, match="starts must be"):
+        next(explain_starts(model, data, explanation, starts=3, known=3))
+
+
 def test_the_model_is_asked_about_a_part_only_once(monkeypatch):
     model, data, targets = case("node")
     explanation, really, asked = explain(sharp(model), data, targets[0], QUICK), Judge.without, []

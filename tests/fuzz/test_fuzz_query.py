@@ -97,7 +97,7 @@ def read(page: str, complaints: list[str]) -> state.Choice:
     if isinstance(target, str) and (problem := services.problem_with(target)):
         complain(problem)
         kind, target = state.usual_target(card)
-    names = services.LINK_CLASSES if card.task == "link" else services.class_names(dataset)
+    names = services.class_names(dataset, card.task)
     state.label_from_query(dataset, names, complain)
     assert 1 <= state.instances_from_query(dataset, complain) <= state.MOST_INSTANCES
     target_class = state.class_from_query(names, complain)

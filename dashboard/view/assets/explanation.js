@@ -1,10 +1,14 @@
 // The explanation: its headline, the picture, the legend, and the track of sizes. While a size is only looked at, nothing is sent.
 
 import { inflate, make, mountWith, setText } from "./base.js";
+import { makeLegend, showLegend } from "./legend.js";
 import { NetworkView, unrolled } from "./network.js";
+import { setTerms } from "./terms.js";
 import { Track } from "./track.js";
 
 const PATIENCE = 5000; // milliseconds in which the answer to a size that was chosen may come
+
+const STARTS = "9 other starts agree."; // about as much as is said of them later
 
 const readSize = ([kept, keptNodes, alone, without, keeps, icon, word, headline, sentence]) =>
   ({ kept: new Set(kept), keptNodes: new Set(keptNodes), alone, without, keeps: Boolean(keeps), icon, word, headline, sentence });
@@ -21,11 +25,14 @@ class ExplanationView {
     this.verdict.append(this.badge, " ", this.sentence, " ", this.starts);
     const picture = make("div", "picture");
     this.network = new NetworkView(picture);
-    this.legend = make("ul", "keys");
-    this.legend.setAttribute("aria-label", "Legend");
+    this.legend = makeLegend();
     this.track = new Track({ look: (size) => this.lookAt(size), choose: (size) => this.choose(size) });
     this.figures = make("p", "figures");
-    root.append(this.headline, this.verdict, picture, this.legend, this.track.element, this.figures);
+    this.said = make("div", "said");
+    this.said.append(this.headline, this.verdict);
+    root.append(this.said, picture, this.legend, this.track.element, this.figures);
+    this.observer = new ResizeObserver(() => this.reserve());
+    this.observer.observe(root);
   }
 
   update(data) {
@@ -39,13 +46,33 @@ class ExplanationView {
     this.network.update({ ...data, panels: [{ ...panel, title: shown.headline, lines: [shown.sentence, ...panel.lines] }] });
     this.theme = this.network.theme;
     if (explained.weights !== this.weightsText) this.readWeights(explained.weights);
-    this.showLegend(explained.legend);
-    setText(this.figures, explained.figures.join(" · "));
+    showLegend(this.legend, explained.legend);
+    setTerms(this.figures, explained.figures.join(" · "));
     this.track.update({ ...explained, sizes: this.sizes }, this.theme);
     const late = this.awaited && explained.chosen !== this.awaited.size && performance.now() < this.awaited.until;
     if (late) return this.track.go(this.awaited.size); // an answer from before the choice
     this.awaited = null;
     this.say(explained.chosen);
+    this.reserve();
+  }
+
+  // As much room above the picture as the longest words of any size need, so that nothing moves while one drags.
+  reserve() {
+    const width = this.root.clientWidth;
+    if (!width || !this.sizes) return;
+    const longest = (name) => this.sizes.reduce((most, { [name]: words }) => (words.length > most.length ? words : most), "");
+    const { icon, word } = this.sizes[this.data.explained.chosen - 1], starts = this.data.explained.starts || STARTS;
+    const wanted = JSON.stringify([width, longest("headline"), longest("sentence"), `${icon} ${word}`, starts]);
+    if (wanted === this.reserved?.wanted) return;
+    const twin = make("div", "said"), said = make("div", "verdict");
+    said.append(make("span", "badge", `${icon} ${word}`), ` ${longest("sentence")} ${starts}`);
+    twin.append(make("div", "headline", longest("headline")), said);
+    this.root.prepend(twin);
+    // at the same width it never shrinks: the next answer would move the picture
+    const before = this.reserved?.width === width ? this.reserved.height : 0, height = Math.max(before, twin.offsetHeight);
+    twin.remove();
+    this.reserved = { wanted, width, height };
+    this.said.style.minHeight = `${height}px`;
   }
 
   async readWeights(text) {
@@ -55,18 +82,6 @@ class ExplanationView {
     if (this.weightsText === text) this.weights = rows;
   }
 
-  showLegend(entries) {
-    const text = JSON.stringify(entries);
-    if (text === this.legendText) return;
-    this.legendText = text;
-    this.legend.replaceChildren(...entries.map(([mark, words, colour]) => {
-      const item = make("li"), sign = make("i", `mark ${mark}`);
-      if (colour) sign.style.background = colour;
-      item.append(sign, words);
-      return item;
-    }));
-  }
-
   // Another target is being explained: what stands here is of the one before.
   wait(token, words) {
     if (this.data.explained.token === token) return;
@@ -74,7 +89,7 @@ class ExplanationView {
     this.root.classList.add("waiting");
     setText(this.headline, words);
     setText(this.sentence, "");
-    setText(this.starts, "");
+    setTerms(this.starts, "");
     this.badge.hidden = true;
   }
 
@@ -91,7 +106,7 @@ class ExplanationView {
     setText(this.badge, `${icon} ${word}`);
     this.badge.hidden = false;
     setText(this.sentence, sentence);
-    setText(this.starts, settled ? this.data.explained.starts : "");
+    setTerms(this.starts, settled ? this.data.explained.starts : "");
     this.figures.classList.toggle("of-before", !settled); // they were measured at the size that is settled
     this.root.dataset.size = size;
   }
@@ -112,6 +127,7 @@ class ExplanationView {
   camera() { return this.network.camera(); }
 
   destroy() {
+    this.observer.disconnect();
     this.track.destroy();
     this.network.destroy();
   }

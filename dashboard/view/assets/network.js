@@ -3,8 +3,10 @@
 import { bytesOf, inflate, make, makeButton, mountWith, pairsOf, readTheme, saveAs, setText } from "./base.js";
 import { boundsOf, distanceToSegment, nearestPoint, towards } from "./camera.js";
 import { nodeRadius, paintPanel } from "./paint.js";
+import { makeLegend, showLegend } from "./legend.js";
 import { Replay } from "./replay.js";
 import { Stage } from "./stage.js";
+import { setTerms } from "./terms.js";
 import "./gestures.js";
 
 const EXPORT_SCALE = 2;
@@ -45,7 +47,8 @@ export class NetworkView {
   constructor(root) {
     this.root = root;
     this.grid = make("div", "grid");
-    root.append(this.grid);
+    this.legend = makeLegend();
+    root.append(this.grid, this.legend);
     this.panelViews = new Map();
   }
 
@@ -57,6 +60,7 @@ export class NetworkView {
     const columns = Math.max(1, Math.min(data.columns, data.panels.length));
     this.grid.style.setProperty("--columns", columns);
     this.grid.style.setProperty("--fewer", Math.min(columns, 2));
+    showLegend(this.legend, data.legend);
     const names = new Set(data.panels.map(({ name }) => name));
     for (const [name, panel] of this.panelViews) if (!names.has(name)) this.drop(name, panel);
     for (const panel of data.panels) {
@@ -107,7 +111,7 @@ class PanelView {
     setText(this.title, panel.title);
     if (JSON.stringify(panel.lines) !== this.linesShown) {
       this.linesShown = JSON.stringify(panel.lines);
-      this.lines.replaceChildren(...panel.lines.map((line) => make("div", "", line)));
+      this.lines.replaceChildren(...panel.lines.map((line) => { const row = make("div"); setTerms(row, line); return row; }));
     }
     this.final = {
       weights: panel.weights === null ? null : bytesOf(panel.weights),
@@ -119,7 +123,8 @@ class PanelView {
     if (!this.joins || JSON.stringify(picture.nodes) !== this.nodesShown) this.picked = null;
     this.nodesShown = JSON.stringify(picture.nodes);
     this.stage.canvas.style.height = `${data.height}px`;
-    const counts = `${picture.nodes.length} nodes, ${picture.edges.length / 2} edges`;
+    const [nodes, edges] = picture.molecule ? ["atoms", "bonds"] : ["nodes", "edges"];
+    const counts = `${picture.nodes.length} ${nodes}, ${picture.edges.length / 2} ${edges}`;
     this.stage.canvas.setAttribute("aria-label", `${panel.title}: ${counts}${panel.weights === null ? "" : `, ${panel.kept.length} kept`}`);
     this.stage.look(`${data.group || data.key}/${data.picture.signature}`, picture.bounds);
     this.updateReplay(panel);
@@ -250,8 +255,14 @@ class PanelView {
 
   // ---- a picture for slides ----
 
+  // As in the SVG: first of what it is, then the panel's title and its lines.
+  heading() {
+    const { subject } = this.view.data, { title, lines } = this.panel;
+    return [subject, title, ...lines].filter(Boolean);
+  }
+
   async savePng() {
-    const { width, height } = this.stage, { theme } = this.view, head = 44 + 18 * this.panel.lines.length;
+    const { width, height } = this.stage, { theme } = this.view, [first, ...lines] = this.heading(), head = 44 + 18 * lines.length;
     const canvas = Object.assign(make("canvas"), { width: width * EXPORT_SCALE, height: (height + head) * EXPORT_SCALE });
     const context = canvas.getContext("2d");
     context.scale(EXPORT_SCALE, EXPORT_SCALE);
@@ -259,12 +270,13 @@ class PanelView {
     context.fillRect(0, 0, width, height + head);
     context.fillStyle = theme.text;
     context.font = `650 17px ${theme.font}`;
-    context.fillText(this.panel.title, 16, 30, width - 32);
+    context.fillText(first ?? "", 16, 30, width - 32);
     context.font = `400 13px ${theme.font}`;
-    this.panel.lines.forEach((line, i) => context.fillText(line, 16, 50 + 18 * i, width - 32));
+    lines.forEach((line, i) => context.fillText(line, 16, 50 + 18 * i, width - 32));
     context.translate(0, head);
     paintPanel(context, this.stage.projection(), this.view.picture, this.look, theme, null);
-    saveAs(`${this.name}.png`, await new Promise((done) => canvas.toBlob(done, "image/png")));
+    const name = [this.view.data.subject, this.name].filter(Boolean).join(" ");
+    saveAs(`${name}.png`, await new Promise((done) => canvas.toBlob(done, "image/png")));
   }
 
   destroy() {

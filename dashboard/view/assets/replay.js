@@ -1,4 +1,4 @@
-// How the mask formed: a play button, a slider over the frames and the loss terms, all in the browser.
+// How the mask formed: a play button, a slider over the steps and the loss terms under it on the same axis, all in the browser.
 
 import { make, makeButton, mix } from "./base.js";
 
@@ -6,6 +6,7 @@ const PLAY_MILLISECONDS = 4000;
 const STILLS = 6, STILL_MILLISECONDS = 800; // for eyes that want no motion
 const CURVE_COLOURS = ["#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#0072B2"];
 const TOTAL = "total";
+const THUMB = 15; // pixels, as in view.css: the middle of the thumb goes from half of it to half of it before the end
 
 export class Replay {
   // show(frame, isLast) is called whenever another frame is to be drawn
@@ -13,17 +14,16 @@ export class Replay {
     this.show = show;
     this.element = make("div", "replay");
     this.button = makeButton("play", "", "Play how the mask formed", () => (this.playing ? this.stop() : this.play()));
-    this.slider = Object.assign(make("input"), { type: "range", min: 0, step: 1 });
+    this.slider = Object.assign(make("input"), { type: "range", step: 1 });
     this.slider.setAttribute("aria-label", "Step of the optimisation");
-    this.slider.addEventListener("input", () => { this.stop(); this.go(Number(this.slider.value)); });
+    this.slider.addEventListener("input", () => { this.stop(); this.go(this.frameAt(Number(this.slider.value))); });
+    this.slider.addEventListener("keydown", (event) => this.onKey(event));
     this.step = make("output", "step");
     this.chart = make("canvas", "curves");
     this.chart.setAttribute("role", "img");
-    const bar = make("div", "bar");
-    bar.append(this.button, this.slider, this.step);
-    this.element.append(bar, this.chart);
-    this.observer = new ResizeObserver(() => this.drawCurves());
-    this.observer.observe(this.chart);
+    this.element.append(this.button, this.slider, this.step, this.chart);
+    this.observer = new ResizeObserver(() => this.place());
+    this.observer.observe(this.slider);
   }
 
   update({ frames, curves }, theme) {
@@ -32,24 +32,51 @@ export class Replay {
     this.chart.hidden = !this.terms.length;
     this.chart.setAttribute("aria-label", "Loss over the steps: " + this.terms.map(([name]) => name).join(", "));
     const signature = frames.steps.join() + frames.weights;
-    if (signature === this.signature) return this.drawCurves();
+    if (signature === this.signature) return this.place();
     this.stop(); // new data while playing
     this.signature = signature;
     this.steps = frames.steps;
     this.last = this.steps.length - 1;
-    this.slider.max = this.last;
+    Object.assign(this.slider, { min: this.steps[0], max: this.steps[this.last] });
     this.go(this.last);
+  }
+
+  // The frame nearest to a step: masks were kept of some steps only.
+  frameAt(step) {
+    let best = 0;
+    this.steps.forEach((each, frame) => { if (Math.abs(each - step) < Math.abs(this.steps[best] - step)) best = frame; });
+    return best;
+  }
+
+  // A key goes to the next frame, however many steps away it is.
+  onKey(event) {
+    const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    this.stop();
+    this.go(Math.min(this.last, Math.max(0, this.frame + by)));
+  }
+
+  // Where a step lies in the chart, and the middle of the thumb above it.
+  xOf(step) {
+    const first = this.steps[0], share = (step - first) / (this.steps[this.last] - first || 1);
+    return THUMB / 2 + share * (this.slider.clientWidth - THUMB);
   }
 
   go(frame) {
     this.frame = frame;
-    this.slider.value = frame;
-    this.slider.style.setProperty("--done", `${(100 * frame) / (this.last || 1)}%`);
+    this.slider.value = this.steps[frame];
     const words = `step ${this.steps[frame]} of ${this.steps[this.last]}`;
     this.step.value = words;
     this.slider.setAttribute("aria-valuetext", words);
     this.element.dataset.frame = frame;
     this.show(frame, frame === this.last);
+    this.place();
+  }
+
+  place() {
+    if (this.frame === undefined) return;
+    this.slider.style.setProperty("--done", `${this.xOf(this.steps[this.frame])}px`);
     this.drawCurves();
   }
 
@@ -89,21 +116,21 @@ export class Replay {
     const context = this.chart.getContext("2d");
     context.scale(ratio, ratio);
     context.font = `700 12px ${this.theme.font}`;
-    const names = Math.max(...this.terms.map(([name]) => context.measureText(name).width)) + 10;
     const values = this.terms.flatMap(([, curve]) => curve), low = Math.min(0, ...values), high = Math.max(...values, low + 1e-9);
-    const box = { left: 2, right: width - names, top: 8, bottom: height - 8 };
+    const box = { left: this.xOf(this.steps[0]), right: this.xOf(this.steps[this.last]), top: 8, bottom: height - 8 };
+    const x = (step) => this.xOf(Math.min(this.steps[this.last], Math.max(this.steps[0], step)));
     const y = (value) => box.bottom - ((value - low) / (high - low)) * (box.bottom - box.top);
     this.drawAxis(context, box, y(0));
     const ends = this.terms.map(([name, curve], place) => {
       const colour = curveColour(name, place, this.theme);
-      drawCurve(context, curve, box, y, colour, name === TOTAL ? 2.4 : 1.5);
+      drawCurve(context, curve, x, y, colour, name === TOTAL ? 2.4 : 1.5);
       return { name, colour, y: y(curve.at(-1)) };
     });
     drawNames(context, ends, box, height, this.theme.font);
   }
 
   drawAxis(context, { left, right, top, bottom }, zero) {
-    const at = left + (this.steps[this.frame] / (this.steps[this.last] || 1)) * (right - left);
+    const at = this.xOf(this.steps[this.frame]);
     for (const [colour, width, line] of [
       [this.theme.faint, 1, [left, zero, right, zero]],
       [this.theme.strong, 1.5, [at, top - 6, at, bottom + 6]],
@@ -135,10 +162,11 @@ function curveColour(name, place, theme) {
   return theme.dark ? colour : mix(colour, "#000000", 0.82); // pale hues would be lost on a light ground
 }
 
-function drawCurve(context, curve, { left, right }, y, colour, width) {
+// The value after each step, from the first on.
+function drawCurve(context, curve, x, y, colour, width) {
   Object.assign(context, { strokeStyle: colour, lineWidth: width, lineJoin: "round" });
   context.beginPath();
-  curve.forEach((value, step) => context.lineTo(left + (step / Math.max(1, curve.length - 1)) * (right - left), y(value)));
+  curve.forEach((value, place) => context.lineTo(x(place + 1), y(value)));
   context.stroke();
 }
 
@@ -152,6 +180,6 @@ function drawNames(context, ends, { right }, height, font) {
   for (const { name, colour, y } of ends) {
     context.fillStyle = colour;
     context.font = `${name === TOTAL ? 700 : 500} 12px ${font}`;
-    context.fillText(name, right + 6, y);
+    context.fillText(name, right + 12, y);
   }
 }

@@ -1,6 +1,7 @@
 // The track of sizes: the probability over K_M as a slider, with a handle, by pointer and by keys.
 
 import { make, makeButton, setText } from "./base.js";
+import { setTerms } from "./terms.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 92, TOP = 22, BOTTOM = 70, SIDE = 14; // pixels
@@ -23,14 +24,15 @@ export class Track {
     this.slider = make("div", "sizes");
     this.slider.tabIndex = 0;
     this.slider.setAttribute("role", "slider");
-    this.slider.setAttribute("aria-label", "Size of the explanation, K_M");
     this.svg = draw("svg", { "aria-hidden": "true" });
     this.slider.append(this.svg);
+    this.name = make("span", "name");
+    setTerms(this.name, "K_M");
     this.label = make("output", "size");
     this.auto = makeButton("auto", "auto", "Find the size: the smallest part that is nearly as good as any", () => this.chooseAuto());
     this.about = make("span", "about");
     const foot = make("div", "row");
-    foot.append(this.label, this.auto, this.about);
+    foot.append(this.name, this.label, this.auto, this.about);
     this.element.append(this.slider, foot);
     this.listen();
     this.observer = new ResizeObserver(() => this.paint());
@@ -60,7 +62,8 @@ export class Track {
 
   update(data, theme) {
     Object.assign(this, { data, theme });
-    setText(this.about, `line: the probability of “${data.class_name}” from it alone; thin: without it`);
+    this.slider.setAttribute("aria-label", `Size of the explanation, K_M, in ${data.unit}`);
+    setTerms(this.about, `line: the probability of “${data.class_name}” from it alone (sufficiency); thin: without it (necessity)`);
     this.auto.setAttribute("aria-pressed", data.is_auto);
     this.slider.setAttribute("aria-valuemin", 1);
     this.slider.setAttribute("aria-valuemax", data.sizes.length);
