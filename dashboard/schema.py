@@ -21,8 +21,7 @@ from explainer_core.debugging.edits import (
     edits_to_text,
 )
 from explainer_core.debugging.flip import Flip
-from explainer_core.debugging.instances import NO_SPLIT, SPLITS, Instances
-from explainer_core.debugging.instances import Filter as InstanceFilter
+from explainer_core.debugging.instances import NO_SPLIT, SPLITS, InstanceFilter, Instances
 from explainer_core.debugging.mistakes import Bin, Overview, Share
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
