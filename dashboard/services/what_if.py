@@ -106,12 +106,12 @@ def node_facts(request: Request, node: int, most: int = 200) -> NodeFacts | None
         return None
     row = graph.x[at].numpy()
     order = np.argsort(-np.abs(row), kind="stable")[:most].tolist()
-    names = graph.feature_names or [f"feature {i}" for i in range(graph.num_features)]
+    names = list(graph.feature_names) or [f"feature {i}" for i in range(graph.num_features)]
     one_type = is_molecule(graph) and int((row != 0).sum()) == 1
     ends = {"node": (request.target,), "link": request.target}.get(request.kind, ())
     return NodeFacts(
         name=f"{graph.node_name(at)} (atom {node})" if is_molecule(graph) else f"node {node}",
-        values=tuple((i, names[i], float(row[i])) for i in order),
+        values=tuple((int(i), str(names[i]), float(row[i])) for i in order),
         type=int(row.argmax()) if one_type else None,
         type_names=tuple(names) if one_type else (),
         is_target=node in ends,

@@ -32,7 +32,7 @@ def list_instances(dataset: str, model: str, emit: Emit) -> Listed:
     if card.task == "link":
         return _listed_links(dataset, model, card.split.get("seed", card.seed))
     parts = parts_of(dataset, model)
-    split = None if parts is None else {part: np.flatnonzero(parts == part) for part in SPLITS}
+    split = None if parts is None else {part: np.flatnonzero(parts == part).tolist() for part in SPLITS}
     return Listed(instances_of(data, predictions(network(dataset, model), data), split))
 
 

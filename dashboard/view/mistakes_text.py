@@ -26,6 +26,11 @@ class ShareRow:
     chosen: bool = False
 
 
+def part_title(part: str) -> str:
+    """What a part of the split is called on a button."""
+    return PARTS.get(part, part).capitalize()
+
+
 def headline(title: str, overview: Overview, part: str, thing: str) -> tuple[str, str]:
     """How often the network is right, and how many are wrong. `part` is the chosen one of the split, or empty."""
     all_of = counted(len(overview.instances), f"{PARTS[part]} {thing}" if part else thing)

@@ -5,13 +5,14 @@ from html import escape
 
 from dashboard.schema import AddEdge, CutEdge, DeleteNode, Edit, Flip, HideFeature, SetFeature, SetType, TargetFacts
 from dashboard.view.explanation_text import counted, percent
+from dashboard.view.things import NODES, Things
 
 HOW_TO_EDGES = (
     "Click an edge to cut it, once more to restore it. Choose two nodes one after the other to join or part them."
 )
 HOW_TO_NODES = "Click a node to change its features."
 HOW_TO_ATOMS = "Click an atom to change or delete it."
-KINDS = {"delete": "cutting edges", "add": "adding edges", "feature": "changing features"}
+KINDS = {"delete": "cutting {edge}s", "add": "adding {edge}s", "feature": "changing features"}
 Name = Callable[[int], str]
 
 
@@ -46,7 +47,7 @@ def edit_said(edit: Edit, node: Name, feature: Name) -> str:
             return f"added {node(a)} – {node(b)}"
         case HideFeature(None, which):
             return f"hid “{feature(which)}” everywhere"
-        case HideFeature(one, which):
+        case HideFeature(int(one), which):
             return f"hid “{feature(which)}” at {node(one)}"
         case SetFeature(one, which, value):
             return f"set “{feature(which)}” at {node(one)} to {value:g}"
@@ -64,7 +65,7 @@ def edits_said(edits: Sequence[Edit], node: Name, feature: Name, most: int = 8) 
     return f"{counted(len(edits), 'change')}: {f'{more} more, ' if more else ''}{', '.join(shown)}."
 
 
-def flip_said(flip: Flip, class_names: Sequence[str], kinds: Sequence[str]) -> str:
+def flip_said(flip: Flip, class_names: Sequence[str], kinds: Sequence[str], things: Things = NODES) -> str:
     """What flips it, or that nothing does, and how far that is known."""
     if flip.changes is None or flip.reached is None or flip.after is None:
         aim = "flip it" if flip.wanted is None else f"make it “{class_names[flip.wanted]}”"
@@ -73,9 +74,11 @@ def flip_said(flip: Flip, class_names: Sequence[str], kinds: Sequence[str]) -> s
             if flip.proven
             else f"all of up to {flip.exhausted} were tried, of more the most promising"
         )
-        return f"None within {flip.most}: {_listed(kinds)}, up to {flip.most} of them, does not {aim} ({proven})."
+        return (
+            f"None within {flip.most}: {_listed(kinds, things)}, up to {flip.most} of them, does not {aim} ({proven})."
+        )
     size = len(flip.changes)
-    made = f"{_doing(flip.changes)} makes it “{class_names[flip.reached]}”, {percent(flip.after[flip.reached])}"
+    made = f"{_doing(flip.changes, things)} makes it “{class_names[flip.reached]}”, {percent(flip.after[flip.reached])}"
     if size == 1:
         return f"{made}; no smaller change is possible."
     if not flip.proven:
@@ -83,11 +86,11 @@ def flip_said(flip: Flip, class_names: Sequence[str], kinds: Sequence[str]) -> s
     return f"{made}; proven: no {'single one' if size == 2 else f'{size - 1} or fewer'} of the {counted(flip.candidates, 'candidate')} {'does' if size == 2 else 'do'}."
 
 
-def _listed(kinds: Sequence[str]) -> str:
-    return " or ".join(KINDS[kind] for kind in kinds)
+def _listed(kinds: Sequence[str], things: Things) -> str:
+    return " or ".join(KINDS[kind].format(edge=things.edge) for kind in kinds)
 
 
-def _doing(changes: Sequence[Edit]) -> str:
+def _doing(changes: Sequence[Edit], things: Things) -> str:
     kinds = (
         ("cutting", "edge", CutEdge),
         ("adding", "edge", AddEdge),

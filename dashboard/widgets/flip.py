@@ -5,6 +5,7 @@ import streamlit as st
 from dashboard import services, state
 from dashboard.view import explanation_text, what_if_text
 from dashboard.view.plain_text import for_markdown, sentence
+from dashboard.view.things import ATOMS, NODES
 
 ANY = -1
 KIND_TITLES = {"delete": "cut", "add": "add", "feature": "change features"}
@@ -13,6 +14,7 @@ KIND_TITLES = {"delete": "cut", "add": "add", "feature": "change features"}
 def show_flip(request: services.Request, facts: services.TargetFacts) -> None:
     """What may be changed, which class is wanted, and the answer."""
     st.markdown("**The smallest change that flips it**")
+    things = ATOMS if services.has_types(request) else NODES
     kinds = ("delete", "add", *(("feature",) if services.has_features_to_change(request) else ()))
     chosen = st.pills(
         "Allowed changes",
@@ -43,7 +45,7 @@ def show_flip(request: services.Request, facts: services.TargetFacts) -> None:
         if known is not None and known.changes:
             state.set_edits(request, known.changes)  # drawn in the picture, with the bars following
     if known is not None:
-        st.markdown(for_markdown(what_if_text.flip_said(known, facts.class_names, found_kinds)))
+        st.markdown(for_markdown(what_if_text.flip_said(known, facts.class_names, found_kinds, things)))
 
 
 def _search(request: services.Request, kinds: tuple[str, ...], to: int | None):

@@ -108,13 +108,24 @@ def editable_view(
     columns: int,
     height: int,
     joins: bool,
+    subject: str,
+    legend: Sequence[Entry],
     on_click: Callable[[], None],
     on_edit: Callable[[], None],
 ) -> None:
     """A network to change. Where it `joins`, an edge that is clicked and two nodes chosen one after another are under the
     view's key as "edited"; else the node that is clicked is there as "clicked"."""
     data = payload.network(
-        key, picture, panels, group=group, columns=columns, height=height, clickable=True, joins=joins
+        key,
+        picture,
+        panels,
+        group=group,
+        columns=columns,
+        height=height,
+        clickable=True,
+        joins=joins,
+        subject=subject,
+        entries=legend,
     )
     declare_component("assets", path=ASSETS)
     _network(key=key, data=data, on_clicked_change=on_click, on_edited_change=on_edit)

@@ -38,7 +38,7 @@ def choose_instances(
             st.segmented_control(
                 "Part of the split",
                 (*SPLITS[::-1], state.EVERY_SPLIT),
-                format_func=lambda part: mistakes_text.PARTS.get(part, part).capitalize(),
+                format_func=mistakes_text.part_title,
                 key=state.SPLIT,
                 required=True,
                 label_visibility="collapsed",
@@ -194,11 +194,11 @@ def show_list(card: services.Card, found: services.Mistakes, cell: tuple[int, in
 
 def _shown_columns(table: pd.DataFrame, card: services.Card, cell: tuple[int, int] | None) -> pd.DataFrame:
     """Without what is the same in every row or says nothing."""
-    dropped = [name for name in ("degree", "size", "homophily") if table[name].isna().all()]
+    dropped = [name for name in ("degree", "size", "homophily") if not table[name].notna().to_numpy().any()]
     dropped += ["number"] if card.task == "link" else []
     dropped += [] if card.task == "link" or _are_named(table) else ["name"]
     dropped += ["true", "predicted"] if cell is not None else []
-    dropped += ["split"] if table["split"].nunique() == 1 else []
+    dropped += ["split"] if len(set(table["split"])) == 1 else []
     return table.drop(columns=dropped)
 
 

@@ -8,8 +8,10 @@ import streamlit as st
 
 from dashboard import services, state
 from dashboard.schema import Edit
-from dashboard.view import explanation_text, what_if_text
+from dashboard.view import explanation_text, legend, what_if_text
+from dashboard.view.legend import Entry
 from dashboard.view.plain_text import for_markdown, sentence
+from dashboard.view.things import things_of
 from dashboard.widgets.explanation_view import headline_of
 from dashboard.widgets.flip import show_flip
 from dashboard.widgets.graph_view import editable_view
@@ -37,7 +39,7 @@ def show_what_if(request: services.Request, facts: services.TargetFacts) -> None
     with left:
         mode = _choose_mode(request)
         again = _explained_again(edited) if edited.edits and state.is_explained_again() else None
-        _show_picture(edited, mode, again)
+        _show_picture(edited, facts.name, mode, again)
     with above:
         st.html(what_if_text.bars(facts, after))
         if edited.edits:
@@ -86,14 +88,17 @@ def _choose_mode(request: services.Request) -> str:
     return mode
 
 
-def _show_picture(edited: services.Request, mode: str, again: services.Answer | None) -> None:
+def _show_picture(edited: services.Request, subject: str, mode: str, again: services.Answer | None) -> None:
     changed = services.changed_drawing(edited)
     picture = changed.drawing.picture
-    part = explanation_text.shown_part(len(picture.nodes), changed.drawing.nodes_in_all, edited.kind)
+    things = things_of(picture)
+    part = explanation_text.shown_part(len(picture.nodes), changed.drawing.nodes_in_all, edited.kind, things)
     panels = [services.edited_panel(changed, "The graph", (part,))]
     if again is not None:
         lines = (headline_of(again)[0],)
         panels.append(services.explained_panel(edited, again, changed, "What it rests on now", lines))
+    marks, truth = legend.of_changes(things) if edited.edits else (), legend.of_truth(picture)
+    accent = () if again is None else (Entry(legend.ACCENT, "what the prediction rests on now"),)
     editable_view(
         VIEW,
         picture,
@@ -102,6 +107,8 @@ def _show_picture(edited: services.Request, mode: str, again: services.Answer | 
         columns=len(panels),
         height=HEIGHT,
         joins=mode == EDGES,
+        subject=subject,
+        legend=(*legend.of_nodes(changed.drawing.legend), *accent, *marks, *legend.of_targets(picture), *truth),
         on_click=partial(_node_clicked, edited),
         on_edit=partial(_edge_clicked, edited),
     )

@@ -8,9 +8,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
 from dashboard.schema import judged
-from dashboard.view import debug_text, explanation_text, figures
+from dashboard.view import debug_text, explanation_text, figures, legend
 from dashboard.view.figures import SizeCurve
+from dashboard.view.legend import Entry
 from dashboard.view.plain_text import for_markdown, sentence
+from dashboard.view.things import things_of
 from dashboard.widgets.explanation_view import headline_of
 from dashboard.widgets.graph_view import network_view
 
@@ -32,7 +34,7 @@ def choose_instead(facts: services.TargetFacts, complaints: list[str]) -> int:
     runner_up = max(others, key=lambda label: facts.probabilities[label])
     usual = facts.truth if facts.truth is not None and not facts.right else runner_up
     label = state.instead_from_query(usual, facts.predicted, len(facts.class_names), complaints.append)
-    st.subheader(debug_text.why_title(facts.class_names[facts.predicted]))
+    st.subheader(debug_text.why_title(facts.class_names[facts.predicted], [facts.class_names[each] for each in others]))
     if len(others) > 1:
         st.selectbox(
             "And why not",
@@ -67,7 +69,9 @@ def show_why_and_why_not(card: services.Card, request: services.Request, other: 
     slot.empty()
     facts = both.why_not.facts
     names = facts.class_names[facts.predicted], facts.class_names[other]
-    st.markdown(for_markdown(debug_text.both_said(names, both.level, len(both.shared))))
+    st.markdown(
+        for_markdown(debug_text.both_said(names, both.level, len(both.shared), things_of(both.drawing.picture)))
+    )
     for column, key, answer in zip(
         st.columns(2, gap="medium"), ("why", "why_not"), (both.why, both.why_not), strict=True
     ):
@@ -97,6 +101,8 @@ def _show_one(card: services.Card, key: str, both: services.Both, answer: servic
         group="debug",
         height=PICTURE,
         clickable=request.kind == "node",
+        subject=facts.name,
+        legend=_legend(both),
         on_click=partial(state.clicked, key, card, None),
     )
     icon, word = explanation_text.badge(facts, judged(answer.explanation))
@@ -104,13 +110,25 @@ def _show_one(card: services.Card, key: str, both: services.Both, answer: servic
     st.markdown(f"**{for_markdown(title)}**  \n{for_markdown(f'{icon} {word.capitalize()}. {words}')}")
 
 
+def _legend(both: services.Both) -> tuple[Entry, ...]:
+    picture, things = both.drawing.picture, things_of(both.drawing.picture)
+    accent = Entry(legend.ACCENT, "what speaks for the class")
+    shared = (Entry(legend.SHARED, f"{things.edge} in both parts"),) if both.shared else ()
+    return (
+        *legend.of_nodes(both.drawing.legend),
+        accent,
+        *shared,
+        *legend.of_targets(picture),
+        *legend.of_truth(picture),
+    )
+
+
 def _farther(both: services.Both, answer: services.Answer) -> list[str]:
     """A word about edges of a part that are too far off to be drawn."""
     kept = answer.explanation.subgraph().edges
     missing = len(kept) - services.count_drawn(both.drawing, kept)
-    return (
-        [f"{explanation_text.counted(missing, 'edge')} of the part farther off than what is drawn"] if missing else []
-    )
+    edge = things_of(both.drawing.picture).edge
+    return [f"{explanation_text.counted(missing, edge)} of the part farther off than what is drawn"] if missing else []
 
 
 def _show_curves(both: services.Both, names: tuple[str, str]) -> None:
@@ -125,7 +143,7 @@ def _show_curves(both: services.Both, names: tuple[str, str]) -> None:
         for name, answer in zip(names, (both.why, both.why_not), strict=True)
     ]
     st.plotly_chart(
-        figures.along_sizes(rows, unit, dark=st.context.theme.type == "dark"),
+        figures.along_sizes(rows, things_of(both.drawing.picture).many(unit), dark=st.context.theme.type == "dark"),
         config=figures.STILL,
         key="along_sizes",
         alt="What the part alone gives of each of the two classes, for every size",
