@@ -10,6 +10,9 @@ from chromium import FLAGS, find_chromium
 from playwright.sync_api import Page, expect
 from serving import serving
 
+from dashboard.jobs.pool import SPARE
+from dashboard.limits import Limits
+
 VERDICT = re.compile(r"alone give")
 LONG = {"dataset": "ba_community", "node": 700, "steps": 1200}
 TOO_MUCH = {"dataset": "ba_community", "node": 700, "steps": 2000, "seeds": 50}
@@ -29,6 +32,14 @@ def workers(pid: int) -> list[psutil.Process]:
     """The processes that explain: children of the server, on Linux and elsewhere."""
     found = psutil.Process(pid).children(recursive=True)
     return [process for process in found if "dashboard.jobs.worker" in " ".join(process.cmdline())]
+
+
+def ready_workers(pid: int) -> list[psutil.Process]:
+    """All of them, once they have nothing to do: they start one after another, the spare one last."""
+    until = time.monotonic() + 60
+    while len(found := workers(pid)) < Limits.from_environment().workers + SPARE or cpu_share(found) > 0.02:
+        assert time.monotonic() < until, "the workers have not become ready"
+    return found
 
 
 def cpu_share(processes: list[psutil.Process], seconds: float = 0.3) -> float:
@@ -84,9 +95,9 @@ def test_explaining_keeps_the_server_itself_free(browser, class_server):
 def test_a_run_ends_within_a_second_when_its_visitor_goes_on_or_leaves(way, browser, class_server):
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
+    found = ready_workers(class_server.pid)
     page.goto(address(class_server.url, LONG | {"node": 701}))
     wait_for_run(page)
-    found = workers(class_server.pid)
     if way == "touch":
         page.get_by_role("button", name="Stop this run").click()
     else:
@@ -102,9 +113,9 @@ def test_a_run_ends_within_a_second_when_the_browser_is_killed(browser, class_se
     mark = "--user-agent=about-to-be-killed"
     doomed = browser.browser_type.launch(executable_path=find_chromium(), args=[*FLAGS, mark])
     page = doomed.new_page()
+    found = ready_workers(class_server.pid)
     page.goto(address(class_server.url, LONG | {"node": 702}))
     wait_for_run(page)
-    found = workers(class_server.pid)
     killed = [process for process in psutil.process_iter(["cmdline"]) if mark in (process.info["cmdline"] or [])]
     for process in killed:
         process.kill()

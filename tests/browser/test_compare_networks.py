@@ -16,7 +16,7 @@ def open_page(page: Page, address: str) -> None:
 
 def settled(page: Page) -> None:
     """Waits for the other starts too, which draw the main picture once more."""
-    expect(page.get_by_text("runs from other starts share")).to_be_visible()
+    expect(page.locator(".explanation .starts").first).to_contain_text("other starts")
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stException")).to_have_count(0)
 
