@@ -23,6 +23,7 @@ from explainer_core.debugging.edits import (
 from explainer_core.debugging.flip import Flip
 from explainer_core.debugging.instances import NO_SPLIT, SPLITS, InstanceFilter, Instances
 from explainer_core.debugging.mistakes import Bin, Overview, Share
+from explainer_core.debugging.patterns import Pattern
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
 from explainer_core.explanation.verdict import CARRIES, DEFAULT, MOSTLY, NOT_ENOUGH, Verdict
@@ -61,6 +62,7 @@ __all__ = [
     "Instances",
     "InvalidValue",
     "Overview",
+    "Pattern",
     "Request",
     "Scores",
     "SetFeature",

@@ -12,6 +12,7 @@ from dashboard.widgets import controls, verdict
 from dashboard.widgets.debug_heading import show_heading
 from dashboard.widgets.missing import card_or_reason
 from dashboard.widgets.mistakes import THINGS, choose_instances, show_overview
+from dashboard.widgets.patterns import show_patterns
 from dashboard.widgets.what_if import show_what_if
 from dashboard.widgets.why_not import choose_instead, show_cause, show_why_and_why_not
 
@@ -47,6 +48,7 @@ def debug(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card, 
     with heading:
         show_heading(*mistakes_text.headline(title, found.overview, only.split or "", THINGS[card.task]))
     show_overview(card, found, only, cell)
+    show_patterns(card, found, cell)
     first = found.listed(cell)
     usual = found.target(int(first.numbers[0])) if len(first) else None
     with bar:

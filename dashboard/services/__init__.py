@@ -47,7 +47,17 @@ from dashboard.services.catalogue import (
 from dashboard.services.export import as_csv, as_graphml, as_json, as_network, as_python
 from dashboard.services.fragments import DrawnFragment, fragments, is_of_molecules, kept_fragments
 from dashboard.services.methods import about, beside_main, described, methods_for, over_data_set, shown_first
-from dashboard.services.mistakes import Mistakes, cause, count_mistakes, everything, list_as_csv, table
+from dashboard.services.mistakes import (
+    Mistakes,
+    cause,
+    compared,
+    count_mistakes,
+    everything,
+    known_patterns,
+    list_as_csv,
+    patterns,
+    table,
+)
 from dashboard.services.pictures import COLOURS, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
     SMILES_DATASETS,
@@ -157,6 +167,7 @@ __all__ = [
     "class_names",
     "clear_caches",
     "compare",
+    "compared",
     "compounds",
     "connect",
     "count_drawn",
@@ -188,6 +199,7 @@ __all__ = [
     "kept_on",
     "known_answer",
     "known_flip",
+    "known_patterns",
     "links",
     "list_as_csv",
     "make_prototype",
@@ -205,6 +217,7 @@ __all__ = [
     "other_networks",
     "over_data_set",
     "parts_of",
+    "patterns",
     "points",
     "problem_with",
     "prototype_features",

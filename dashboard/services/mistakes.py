@@ -9,7 +9,7 @@ import pandas as pd
 
 from dashboard import jobs, tasks
 from dashboard.cache import MB, Cache
-from dashboard.schema import Cause, InstanceFilter, Instances, Overview, Request, Share
+from dashboard.schema import Cause, InstanceFilter, Instances, Overview, Pattern, Request, Share
 from dashboard.services.explanations import Progress, ignore
 from dashboard.services.predict import class_colours
 from dashboard.tasks import Listed
@@ -17,6 +17,8 @@ from dashboard.view.plain_text import for_spreadsheet
 from explainer_core.debugging.instances import csv_rows, surest_first
 
 _LISTED: Cache[Listed] = Cache(16, 128 * MB)
+_PATTERNS: Cache[tuple[Pattern, ...]] = Cache(64)
+MOST_COMPARED = 100  # mistakes, and right ones beside them, that are explained to find what they have in common
 _CAUSES: Cache[tuple[Cause | None]] = Cache(256)
 
 
@@ -73,6 +75,33 @@ def everything(dataset: str, model: str, on_progress: Progress = ignore) -> List
         return jobs.call(tasks.list_instances, dataset, model, key=(dataset, model), on_progress=on_progress)
 
     return _LISTED.get_or_create((dataset, model), make)
+
+
+def compared(found: Mistakes, cell: tuple[int, int] | None) -> tuple[tuple, tuple]:
+    """The mistakes that are listed, the surest, and as many right ones by chance, which is always the same.
+
+    Those of a cell are compared with right ones of the same prediction, which else would be the pattern itself.
+    """
+    wrong, right = found.listed(cell), found.overview.instances
+    right = right.of(right.right & (True if cell is None else right.predicted == cell[1]))
+    count = min(len(wrong), MOST_COMPARED)
+    drawn = np.random.default_rng(0).permutation(len(right))[:count]
+    numbers = wrong.numbers[:count].tolist(), np.sort(right.numbers[drawn]).tolist()
+    mistaken, others = (tuple(found.target(number) for number in some) for some in numbers)
+    return mistaken, others
+
+
+def known_patterns(dataset: str, model: str, groups: tuple[tuple, tuple]) -> tuple[Pattern, ...] | None:
+    return _PATTERNS.get((dataset, model, groups))
+
+
+def patterns(
+    dataset: str, model: str, groups: tuple[tuple, tuple], on_progress: Progress = ignore
+) -> tuple[Pattern, ...]:
+    """What mistakes have in common that right predictions have not, the least probable by chance first."""
+    key = (dataset, model, groups)
+    found = jobs.call(tasks.find_patterns, dataset, model, *groups, key=key, long=True, on_progress=on_progress)
+    return _PATTERNS.put(key, found)
 
 
 def table(listed: Instances) -> pd.DataFrame:

@@ -3,7 +3,15 @@
 Each is `task(*args, emit)`: `emit` tells whoever waits how far it is.
 """
 
-from dashboard.tasks.debugging import Listed, Trying, find_cause, find_flip, list_instances, predict_edited
+from dashboard.tasks.debugging import (
+    Listed,
+    Trying,
+    find_cause,
+    find_flip,
+    find_patterns,
+    list_instances,
+    predict_edited,
+)
 from dashboard.tasks.explaining import (
     Beside,
     Compared,
@@ -34,6 +42,7 @@ __all__ = [
     "explain",
     "find_cause",
     "find_flip",
+    "find_patterns",
     "list_instances",
     "make_prototype",
     "predict_edited",

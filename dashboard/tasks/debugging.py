@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import explainer_core as xc
-from dashboard.schema import SPLITS, Cause, Flip, Instances, Request
+from dashboard.schema import SPLITS, Cause, Flip, Instances, Pattern, Request
 from dashboard.tasks.splits import parts_of
 from dashboard.tasks.subjects import card_of, load_data, load_graph, network, subject
 from explainer_core.debugging.instances import instances_of, link_instances
@@ -75,3 +75,16 @@ def find_flip(request: Request, kinds: tuple[str, ...], to: int | None, emit: Em
     data, target = subject(request)
     model = network(request.dataset, request.model)
     return xc.flip(model, data, target, to, kinds, progress=lambda tried, _: emit(Trying(tried)))
+
+
+def find_patterns(
+    dataset: str,
+    model: str,
+    wrong: tuple[int | tuple[int, int], ...],
+    right: tuple[int | tuple[int, int], ...],
+    emit: Emit,
+) -> tuple[Pattern, ...]:
+    """What mistakes have in common that right predictions have not."""
+    kind = {"node": xc.Node, "graph": xc.WholeGraph, "link": lambda ends: xc.Link(*ends)}[card_of(dataset, model).task]
+    targets = [[kind(each) for each in some] for some in (wrong, right)]
+    return xc.systematic_mistakes(network(dataset, model), load_data(dataset), *targets)

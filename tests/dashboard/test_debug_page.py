@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import services
+from dashboard import services, tasks
 from dashboard.schema import InstanceFilter
 from dashboard.services import mistakes as service
 from dashboard.tasks import Listed
+from explainer_core.debugging.patterns import Pattern, Trait
 from explainer_core.zoo.pretrained import find_card
 
 PAGE = Path(__file__).resolve().parents[2] / "dashboard" / "screens" / "debug.py"
@@ -244,3 +245,37 @@ def test_not_enough_is_said_where_no_part_carries_the_other_class():
             assert said_of[node]
     assert any(said_of.values())
     assert not all(said_of.values())
+
+
+# What mistakes have in common
+
+
+def test_mistakes_are_compared_with_as_many_right_ones_of_the_same_part_and_prediction():
+    found = services.count_mistakes("les_miserables", "gcn", InstanceFilter(split=None))
+    row = {pair: number for number, pair in enumerate(found.pairs)}
+    for cell in (None, (1, 0), (0, 1)):
+        wrong, right = ([row[pair] for pair in some] for some in services.compared(found, cell))
+        assert wrong == found.listed(cell).numbers.tolist()
+        assert len(right) == len(wrong)
+        assert found.everyone.right[right].all()
+        assert cell is None or set(found.everyone.predicted[right]) == {cell[1]}
+
+
+def test_patterns_are_said_with_their_counts_and_where_there_is_none_that_is_said(monkeypatch):
+    found = services.count_mistakes("les_miserables", "gcn", InstanceFilter(split=None))
+    count = len(found.listed(None))
+    looked = Pattern(Trait("feature", "3", "The network looks at leak."), (0, 1, 2), count, 1, count, 0.004)
+    for patterns, words in (
+        ((looked,), f"The network looks at leak. 3 of {count} mistakes, 1 of {count} right ones (p 0.004)."),
+        ((), "no pattern is called"),
+    ):
+        services.clear_caches()
+        monkeypatch.setattr(tasks, "find_patterns", lambda *args, emit, patterns=patterns: patterns)
+        app = opened("les_miserables", split="all")
+        app.button(key="find_patterns").click()
+        assert words in said(run(app))
+
+
+def test_of_few_mistakes_or_of_what_is_right_no_pattern_is_asked_for():
+    assert "find_patterns" not in [button.key for button in opened("ba_shapes").button]  # three mistakes
+    assert "find_patterns" not in [button.key for button in opened("les_miserables", split="all", cell="1,1").button]
