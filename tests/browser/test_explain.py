@@ -28,6 +28,7 @@ def open_page(page: Page, address: str = "/") -> None:
 
 def settled(page: Page) -> None:
     """Waits until the other starts were tried too, and sees that it all went without an exception."""
+    expect(page.locator(".explanation .starts")).to_have_count(1)  # the picture of before is gone
     expect(page.locator(".explanation .starts")).to_contain_text("other starts")
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stException")).to_have_count(0)
