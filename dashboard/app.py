@@ -16,6 +16,7 @@ st.html(Path(__file__).with_name("style.css"))
 page = st.navigation(
     [
         st.Page("screens/explain.py", title="Explain", default=True),
+        st.Page("screens/debug.py", title="Debug"),
         st.Page("screens/prototypes.py", title="Prototypes"),
         st.Page("screens/data_and_models.py", title="Data sets and models"),
     ],

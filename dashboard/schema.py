@@ -7,6 +7,23 @@ from typing import cast
 from explainer_core import DEFAULT_METHOD, METHODS, Card, ExplainConfig, Explanation
 from explainer_core.checks import InvalidValue, index_in, one_of, some_of
 from explainer_core.config import AUTO
+from explainer_core.debugging.causes import Cause
+from explainer_core.debugging.edits import MOST_CHARACTERS as MOST_EDIT_CHARACTERS
+from explainer_core.debugging.edits import (
+    AddEdge,
+    CutEdge,
+    DeleteNode,
+    Edit,
+    HideFeature,
+    SetFeature,
+    SetType,
+    edits_from_text,
+    edits_to_text,
+)
+from explainer_core.debugging.flip import Flip
+from explainer_core.debugging.instances import NO_SPLIT, SPLITS, InstanceFilter, Instances
+from explainer_core.debugging.mistakes import Bin, Overview, Share
+from explainer_core.debugging.patterns import Pattern
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
 from explainer_core.explanation.verdict import CARRIES, DEFAULT, MOSTLY, NOT_ENOUGH, Verdict
@@ -22,21 +39,41 @@ __all__ = [
     "MAIN_METHOD",
     "MASK_METHOD",
     "MOSTLY",
+    "MOST_EDIT_CHARACTERS",
     "NOT_ENOUGH",
+    "NO_SPLIT",
     "PAPER",
     "SHOWN_FIRST",
     "SHOWN_WHERE_SMALL",
+    "SPLITS",
+    "AddEdge",
     "Agreement",
+    "Bin",
     "Card",
+    "Cause",
+    "CutEdge",
+    "DeleteNode",
+    "Edit",
     "ExplainConfig",
     "Explanation",
+    "Flip",
+    "HideFeature",
+    "InstanceFilter",
+    "Instances",
     "InvalidValue",
+    "Overview",
+    "Pattern",
     "Request",
     "Scores",
+    "SetFeature",
+    "SetType",
+    "Share",
     "SizePoint",
     "TargetFacts",
     "Trust",
     "Verdict",
+    "edits_from_text",
+    "edits_to_text",
     "index_in",
     "is_mask",
     "judged",
@@ -94,6 +131,7 @@ class Request:
     target_class: int | str = "predicted"  # or "true", "distribution", or a class number
     config: ExplainConfig = field(default_factory=ExplainConfig)
     method: str = MAIN_METHOD  # what the main picture shows
+    edits: tuple[Edit, ...] = ()  # what is changed in the graph before the network is asked
 
     # `kind` says which of its types `target` has; the type checker cannot follow that from one field to another.
 

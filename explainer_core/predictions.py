@@ -1,6 +1,6 @@
 """What a model says of everything in a data set at once: classes, embeddings and their map, and scores of links."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from explainer_core.adapters import as_model, check_kind
 from explainer_core.checks import shown
-from explainer_core.computation.batches import computations
+from explainer_core.computation.batches import check_targets, computations
 from explainer_core.computation.forward import run, whole_graph_batch
 from explainer_core.config import ExplainConfig
 from explainer_core.graph import NO_LABEL, Graph, GraphSet, move_rows
@@ -24,7 +24,7 @@ from explainer_core.models.protocol import (
     offered,
     offers,
 )
-from explainer_core.targets import Link
+from explainer_core.targets import TASKS, Link, Target
 
 BATCH_EDGES = 10_000  # judged together; 200,000 took three times as long on Mutagenicity, eight times on Cora's links
 ALL_PAIRS = 200_000  # pairs; a graph with more is sampled, not ranked
@@ -173,6 +173,21 @@ def link_pairs(model: Model | nn.Module, graph: Graph, *, limit: int = 2000, see
     return sorted(found, key=lambda score: (score.source, score.head))
 
 
+def link_scores(model: Model | nn.Module, graph: Graph, pairs: Sequence[tuple[int, int]]) -> list[LinkScore]:
+    """How probable the model finds the links between these pairs of nodes, in their order; as `link_pairs` judges them."""
+    check_kind(graph)
+    model = frozen_eval_copy(as_model(model, graph, "link"))
+    asked = np.sort(np.array(pairs, dtype=np.int64).reshape(-1, 2), axis=1)
+    existing = _existing_pairs(graph)
+    joined = np.isin(asked @ [graph.num_nodes, 1], existing @ [graph.num_nodes, 1])
+    found = np.empty(len(asked))
+    found[joined] = _hidden_probabilities(model, graph, asked[joined])
+    if not joined.all():
+        found[~joined] = _missing_probabilities(model, graph, asked[~joined])
+    rows = zip(asked.tolist(), joined.tolist(), found.tolist(), strict=True)
+    return [LinkScore(a, b, exists, probability) for (a, b), exists, probability in rows]
+
+
 def _existing_pairs(graph: Graph) -> np.ndarray:
     """Each link once, smaller number first, no loops: (P, 2)."""
     ends = np.sort(_numpy(graph.edge_index).T, axis=1)
@@ -222,14 +237,30 @@ def _missing_probabilities(model: Model, graph: Graph, pairs: np.ndarray) -> np.
     return np.concatenate([_numpy(some.softmax(-1)[:, 1]) for some in logits])
 
 
-@torch.no_grad()
 def _hidden_probabilities(model: Model, graph: Graph, pairs: np.ndarray) -> np.ndarray:
     """Each link has computation graphs of its own, without itself: (P,)."""
-    device, config, found = device_of(model), ExplainConfig(), [np.empty(0)]
-    links = [Link(*pair) for pair in pairs.tolist()]
+    return _probabilities(model, graph, [Link(*pair) for pair in pairs.tolist()])[:, 1]
+
+
+# Single targets
+
+
+def target_probabilities(model: Model | nn.Module, data: Graph | GraphSet, targets: Sequence[Target]) -> np.ndarray:
+    """What the model says of these targets, each from its own computation graph as `explain` finds it: (T, C)."""
+    check_kind(data)
+    check_targets(data, targets)
+    model = as_model(model, data, TASKS[type(targets[0])] if targets else None)
+    check_model(model)
+    check_features(model, data.x)
+    return _probabilities(frozen_eval_copy(model), data, targets)
+
+
+@torch.no_grad()
+def _probabilities(model: Model, data: Graph | GraphSet, targets: Sequence[Target]) -> np.ndarray:
+    device, config, found = device_of(model), ExplainConfig(), [np.empty((0, model.num_classes))]
     settings = {"max_edges": config.max_edges, "seed": config.seed, "budget": BATCH_EDGES}
-    for _, computation in computations(graph, links, model.hops, **settings):
-        found.append(_numpy(run(model, computation.to(device), "link").softmax(-1)[:, 1]))
+    for _, computation in computations(data, targets, model.hops, **settings):
+        found.append(_numpy(run(model, computation.to(device), model.task).softmax(-1)))
     return np.concatenate(found)
 
 

@@ -12,7 +12,7 @@ from dashboard.schema import CHANCE_METHOD, Request, Scores, TargetFacts
 from dashboard.services import explanations
 from dashboard.services.explanations import Progress, ignore
 from dashboard.services.methods import is_borrowed, methods_for
-from dashboard.services.pictures import Drawn, drawn
+from dashboard.services.pictures import NEAR, Drawn, drawn
 from dashboard.services.predict import size_of, target_facts
 from dashboard.tasks.subjects import computation_graph, subject
 from explainer_core import Explanation
@@ -83,7 +83,7 @@ class Answer:
         return explanations.agreement_of(self.request)
 
 
-def ask(request: Request, colour: str = "predicted", *, everything: bool = False) -> Question:
+def ask(request: Request, colour: str = "predicted", *, everything: bool = False, near: int = NEAR) -> Question:
     """What is known of a prediction at once; raises ValueError with one sentence for what cannot be asked."""
     data = subject(request)[0]
     return Question(
@@ -91,7 +91,7 @@ def ask(request: Request, colour: str = "predicted", *, everything: bool = False
         facts=target_facts(request),
         computation=computation_graph(request),
         size=size_of(request),
-        drawing=drawn(request, colour, everything=everything),
+        drawing=drawn(request, colour, everything=everything, near=near),
         feature_names=tuple(data.feature_names) if data.features_vary else (),
         methods=methods_for(request),
     )

@@ -15,7 +15,7 @@ from dashboard.services.pictures import (
     prediction_lines,
 )
 from dashboard.services.predict import all_predictions
-from dashboard.services.splits import parts_of
+from dashboard.tasks.splits import parts_of
 from dashboard.tasks.subjects import load_data, load_graph, load_graphs, network
 from dashboard.view.palette import LEAST, QUIET
 from dashboard.view.picture import Points, Thumbnail

@@ -54,18 +54,28 @@ class Drawn:
         return [(min(pair), max(pair)) for pair in ends]
 
 
-def drawn(request: Request, colour: str = "predicted", *, everything: bool = False) -> Drawn:
+def drawn(request: Request, colour: str = "predicted", *, everything: bool = False, near: int = NEAR) -> Drawn:
     """The neighbourhood as it is drawn in every panel; it depends on the target only, so nothing jumps."""
     sampling = (request.config.max_edges, request.config.seed if computation_graph(request).sampled else 0)
-    layout_key = (request.dataset, request.model, request.kind, request.target, sampling, everything)
-    return _DRAWN.get_or_create((layout_key, colour), lambda: _draw(request, colour, everything, layout_key))
+    layout_key = (
+        request.dataset,
+        request.model,
+        request.kind,
+        request.target,
+        request.edits,
+        sampling,
+        everything,
+        near,
+    )
+    return _DRAWN.get_or_create(
+        (layout_key, colour), lambda: _draw(request, colour, MOST if everything else near, layout_key)
+    )
 
 
-def _draw(request: Request, colour: str, everything: bool, layout_key: tuple) -> Drawn:
+def _draw(request: Request, colour: str, near: int, layout_key: tuple) -> Drawn:
     computation, graph = computation_graph(request), graph_of(request)
     pairs = computation.undirected()[0]
-    limit = NEAR if computation.roots else WHOLE
-    nodes = _nodes_shown(computation, pairs, MOST if everything else limit)
+    nodes = _nodes_shown(computation, pairs, near if computation.roots else max(near, WHOLE))
     shown = np.flatnonzero(np.isin(pairs, nodes).all(1))
     truth = truth_and_scores(subject(request)[0], computation)[0][shown] if graph.edge_motif is not None else []
     colours, shapes = _colours(request, graph, nodes, colour)

@@ -79,7 +79,7 @@ def target_facts(request: Request) -> TargetFacts:
         probabilities=computation.probabilities,
         colours=class_colours(request.dataset),
         predicted=computation.predicted_class,
-        truth=_truth(request, data),
+        truth=_truth(request),
         explained=None,
     )
     return replace(facts, explained=_explained(request.target_class, facts))
@@ -89,7 +89,7 @@ def asked_class(request: Request) -> int | str:
     """The class in the core's own terms: "true" becomes a number, or "predicted" where the truth is not known."""
     if request.target_class != "true":
         return request.target_class
-    truth = _truth(request, subject(request)[0])
+    truth = _truth(request)
     return computation_graph(request).predicted_class if truth is None else truth
 
 
@@ -106,7 +106,9 @@ def target_name(request: Request) -> str:
     return f"{named}, {graph.node_name(request.number)}" if graph.node_names else named
 
 
-def _truth(request: Request, data: Graph | GraphSet) -> int | None:
+def _truth(request: Request) -> int | None:
+    """Of what was not edited: edits change what the network says, not what is true."""
+    data = load_data(request.dataset)
     if request.kind == "link":
         return int(_is_joined(load_graph(request.dataset), *request.ends))
     if request.kind == "smiles" or data.labels is None:

@@ -43,7 +43,7 @@ class Choice:
 def link(choice: Choice) -> str:
     """A link that opens the same picture, whatever the defaults are then."""
     request = choice.request
-    values = {DATASET: request.dataset, MODEL: request.model, **_target_values(request), CLASS: request.target_class}
+    values = {DATASET: request.dataset, MODEL: request.model, **target_values(request), CLASS: request.target_class}
     values |= {
         name: value for name, value in request.config.to_dict().items() if value != getattr(ExplainConfig(), name)
     }
@@ -56,7 +56,7 @@ def link(choice: Choice) -> str:
     return f"{server_address().link(st.context.url or '')}?{urlencode(values)}"
 
 
-def _target_values(request: Request) -> dict:
+def target_values(request: Request) -> dict:
     if request.kind == "link":
         return {SOURCE: request.ends[0], HEAD: request.ends[1]}
     return {request.kind: request.target}

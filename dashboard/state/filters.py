@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -37,10 +38,12 @@ def filter_from_query(
     """Sets the widgets of the filter to what the query parameters say."""
     text = (query_param(ONLY_TEXT) or "")[:MOST_TEXT]
     found = Filter(
-        _read(ONLY_CLASS, lambda asked: index_in(ONLY_CLASS, asked, len(class_names), (ANY,)), ANY, complain),
-        _read(ONLY_RIGHT, lambda asked: checked_one_of(ONLY_RIGHT, asked, RIGHT_OR_WRONG), ANY, complain),
-        _read(ONLY_SPLIT, lambda asked: checked_one_of(ONLY_SPLIT, asked, SPLITS), ANY, complain),
-        _read(ONLY_NODES, lambda asked: _range(asked, smallest, largest), (smallest, largest), complain),
+        read_or_default(ONLY_CLASS, lambda asked: index_in(ONLY_CLASS, asked, len(class_names), (ANY,)), ANY, complain),
+        read_or_default(ONLY_RIGHT, lambda asked: checked_one_of(ONLY_RIGHT, asked, RIGHT_OR_WRONG), ANY, complain),
+        read_or_default(ONLY_SPLIT, lambda asked: checked_one_of(ONLY_SPLIT, asked, SPLITS), ANY, complain),
+        read_or_default(
+            ONLY_NODES, lambda asked: range_in(ONLY_NODES, asked, (smallest, largest)), (smallest, largest), complain
+        ),
         text,
     )
     for name, value in zip(FILTER, (found.label, found.right, found.split, found.nodes, found.text), strict=True):
@@ -50,7 +53,7 @@ def filter_from_query(
 
 def split_from_query(default: str, complain: Callable[[str], None]) -> str:
     """Of which part of the split a wrong one is drawn."""
-    split = _read(ONLY_SPLIT, lambda asked: checked_one_of(ONLY_SPLIT, asked, SPLITS), default, complain)
+    split = read_or_default(ONLY_SPLIT, lambda asked: checked_one_of(ONLY_SPLIT, asked, SPLITS), default, complain)
     set_widget(PICK_SPLIT, split)
     return split
 
@@ -71,7 +74,8 @@ def filter_in_query() -> dict[str, str]:
     return {name: asked for name in FILTER if (asked := query_param(name))}
 
 
-def _read(name: str, read: Callable[[str], object], default, complain: Callable[[str], None]):
+def read_or_default(name: str, read: Callable[[str], Any], default: Any, complain: Callable[[str], None]) -> Any:
+    """A query parameter as `read` understands it, else the default, with a word about what was asked in vain."""
     asked = query_param(name)
     if not asked:
         return default
@@ -82,9 +86,10 @@ def _read(name: str, read: Callable[[str], object], default, complain: Callable[
         return default
 
 
-def _range(asked: str, smallest: int, largest: int) -> tuple[int, int]:
-    ends = asked.split(",")
-    fits = len(ends) == 2 and all(end.isascii() and end.isdigit() and len(end) < 10 for end in ends)
-    if not fits or not smallest <= int(ends[0]) <= int(ends[1]) <= largest:
-        raise InvalidValue(f"{ONLY_NODES} must be two numbers of nodes from {smallest} to {largest}", asked)
-    return int(ends[0]), int(ends[1])
+def range_in(name: str, asked: str, ends: tuple[int, int]) -> tuple[int, int]:
+    """Two whole numbers between the ends, the smaller one first."""
+    parts = asked.split(",")
+    fits = len(parts) == 2 and all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts)
+    if not fits or not ends[0] <= int(parts[0]) <= int(parts[1]) <= ends[1]:
+        raise InvalidValue(f"{name} must be two numbers from {ends[0]} to {ends[1]}, the smaller first", asked)
+    return int(parts[0]), int(parts[1])

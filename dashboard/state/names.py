@@ -19,4 +19,14 @@ LAYOUTS = ("graph", "embedding", "gallery")
 NO_METHOD = "none"  # a choice too, which an empty value could not tell from none made
 SECOND, NO_SECOND = "second", "none"  # the network that the same target is explained under as well
 MOST_INSTANCES = 200
-OF_TARGET = (NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS, LABEL)
+INSTEAD, EDITS, AGAIN = (
+    "instead",
+    "edits",
+    "again",
+)  # of the Debug page: the class not predicted, what-if edits, explained again
+OF_TARGET = (NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS, LABEL, INSTEAD, EDITS, AGAIN)
+# Which instances the Debug page counts, and which cell of the confusion matrix it lists.
+SPLIT, CELL = "split", "cell"
+WITH_DEGREE, WITH_SIZE, WITH_HOMOPHILY = RANGES = ("with_degree", "with_size", "with_homophily")
+WITH_MOTIF, WITH_TEXT = "with_motif", "with_text"
+OF_MISTAKES = (SPLIT, CELL, *RANGES, WITH_MOTIF, WITH_TEXT)

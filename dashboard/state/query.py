@@ -20,10 +20,10 @@ _COMING = "query parameters to come"
 _PLACE = "page the visitor is on"
 
 
-def query_param(name: str) -> str | None:
+def query_param(name: str, longest: int = LONGEST) -> str | None:
     """A query parameter, or None; the end of an endless one is cut off."""
     text = st.query_params.get(name)
-    return None if text is None else text[:LONGEST]
+    return None if text is None else text[:longest]
 
 
 def set_widget(name: str, value) -> None:

@@ -8,6 +8,7 @@ from dashboard.first_look import first_look
 from dashboard.schema import Card, InvalidValue, index_in
 from dashboard.state.filters import FILTER
 from dashboard.state.names import (
+    CELL,
     CLASS,
     DATASET,
     GRAPH,
@@ -18,6 +19,7 @@ from dashboard.state.names import (
     MODEL,
     MOST_INSTANCES,
     NODE,
+    OF_MISTAKES,
     OF_TARGET,
     SECOND,
     SMILES,
@@ -37,7 +39,7 @@ def dataset_from_query(names: Sequence[str]) -> str | None:
 
 def dataset_to_query() -> None:
     """Called by the selector when the user has chosen. Targets and sizes of one data set mean nothing in another."""
-    of_other = (MODEL, SECOND, *OF_TARGET, *FILTER, "k_m", "k_m_unit", "k_f", LAYOUT)
+    of_other = (MODEL, SECOND, *OF_TARGET, *OF_MISTAKES, *FILTER, "k_m", "k_m_unit", "k_f", LAYOUT)
     set_query_params(of_other, {DATASET: st.session_state[DATASET]})
     first_page()
 
@@ -55,7 +57,7 @@ def model_from_query(cards: Sequence[Card], complain: Callable[[str], None]) -> 
 def model_to_query() -> None:
     """The network beside it stays, unless it is the one that was chosen."""
     chosen = st.session_state[MODEL]
-    set_query_params((CLASS, SECOND) if query_param(SECOND) == chosen else (CLASS,), {MODEL: chosen})
+    set_query_params((CLASS, CELL, *((SECOND,) if query_param(SECOND) == chosen else ())), {MODEL: chosen})
 
 
 def usual_target(card: Card) -> tuple[str, int | tuple[int, int]]:
@@ -68,10 +70,10 @@ def usual_target(card: Card) -> tuple[str, int | tuple[int, int]]:
 
 
 def target_from_query(
-    card: Card, count: int, complain: Callable[[str], None]
+    card: Card, count: int, complain: Callable[[str], None], usual: int | tuple[int, int] | None = None
 ) -> tuple[str, int | tuple[int, int] | str]:
-    """What is to be explained: its kind and which one."""
-    task, target = usual_target(card)
+    """What is to be explained: its kind and which one; the `usual` one unless the query parameters say another."""
+    task, target = usual_target(card) if usual is None else (card.task, usual)
     if task == "graph" and (text := (query_param(SMILES) or "").strip()):
         return "smiles", text
     if isinstance(target, int):

@@ -3,6 +3,15 @@
 Each is `task(*args, emit)`: `emit` tells whoever waits how far it is.
 """
 
+from dashboard.tasks.debugging import (
+    Listed,
+    Trying,
+    find_cause,
+    find_flip,
+    find_patterns,
+    list_instances,
+    predict_edited,
+)
 from dashboard.tasks.explaining import (
     Beside,
     Compared,
@@ -24,12 +33,19 @@ __all__ = [
     "Compared",
     "Found",
     "Growing",
+    "Listed",
     "Started",
     "Step",
     "Timed",
+    "Trying",
     "compare",
     "explain",
+    "find_cause",
+    "find_flip",
+    "find_patterns",
+    "list_instances",
     "make_prototype",
+    "predict_edited",
     "resize",
     "try_starts",
     "usual_request",

@@ -6,13 +6,14 @@ from typing import cast
 import explainer_core as xc
 from dashboard.cache import MB, Cache
 from dashboard.schema import BARE_METHOD, Request
-from explainer_core import Card, ExplainConfig, Explanation, Graph, GraphSet
+from explainer_core import Card, Edited, ExplainConfig, Explanation, Graph, GraphSet
 from explainer_core.zoo.pretrained import find_card, load_weights
 
 _DATA: Cache[Graph | GraphSet] = Cache(32, 512 * MB)  # all that ship: a class looks at them in turn
 _MODELS: Cache = Cache(32, 256 * MB)
 _CARDS: Cache[Card] = Cache(64)
 _TYPED: Cache[Graph] = Cache(64)
+_EDITED: Cache[Edited] = Cache(8, 128 * MB)
 _COMPUTATIONS: Cache[Explanation] = Cache(64)
 
 
@@ -41,6 +42,9 @@ def network(dataset: str, model: str):
 
 def subject(request: Request) -> tuple[Graph | GraphSet, xc.Node | xc.WholeGraph | xc.Link]:
     """The data and the target of a request; raises ValueError with one sentence for a SMILES that is no molecule."""
+    if request.edits:
+        edited = edited_graph(request)
+        return edited.graph, edited.target(subject(replace(request, edits=()))[1])
     if request.kind == "smiles":
         text = request.smiles
         return _TYPED.get_or_create(text, lambda: xc.molecule_from_smiles(text)), xc.WholeGraph()
@@ -48,6 +52,13 @@ def subject(request: Request) -> tuple[Graph | GraphSet, xc.Node | xc.WholeGraph
     if request.kind == "node":
         return data, xc.Node(request.number)
     return data, xc.Link(*request.ends) if request.kind == "link" else xc.WholeGraph(request.number)
+
+
+def edited_graph(request: Request) -> Edited:
+    """The graph of a request with its edits made; raises ValueError with one sentence for one that cannot be made."""
+    plain = Request(request.dataset, request.model, request.kind, request.target)
+    key = (plain, request.edits)
+    return _EDITED.get_or_create(key, lambda: xc.apply_edits(graph_of(plain), request.edits))
 
 
 def graph_of(request: Request) -> Graph:

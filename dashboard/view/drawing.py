@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from dashboard.view.picture import Picture
 
-GRAPH_LAYERS = ("edges", "heads", "truth", "nodes", "labels", "rings")
-MOLECULE_LAYERS = ("bands", "truth", "bonds", "letters", "rings")
+GRAPH_LAYERS = ("edges", "heads", "truth", "nodes", "labels", "marks", "rings")
+MOLECULE_LAYERS = ("bands", "truth", "bonds", "letters", "marks", "rings")
 RADIUS, HALF = 6.0, 5.4  # a disc, and half a square that looks as large
 LETTERS_RADIUS = 11.0  # the disc an atom's letters are in
 RING_GAP = 3.5

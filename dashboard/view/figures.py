@@ -32,6 +32,15 @@ class FeatureRow(NamedTuple):
     absent: frozenset[int] = frozenset()  # of them: in none of the kept nodes
 
 
+class SizeCurve(NamedTuple):
+    """The probability of one class from a part of every size from 1 on, and the size that is shown."""
+
+    title: str
+    colour: str
+    values: Sequence[float]
+    chosen: int
+
+
 def class_balance(counts: Sequence[tuple[str, int]]) -> go.Figure:
     """How many examples each class has."""
     total = sum(count for _, count in counts)
@@ -128,6 +137,32 @@ def features(rows: Sequence[FeatureRow], names: Sequence[str], *, dark: bool = F
         )  # fmt: skip
     figure.update_yaxes(showticklabels=False, automargin=False, autorange=False, range=[len(rows) - 0.5, -0.5])
     return figure.update_traces(ygap=40, selector={"type": "heatmap"})
+
+
+def along_sizes(rows: Sequence[SizeCurve], unit: str, *, dark: bool = False) -> go.Figure:
+    """What each part alone gives of its class, for every size; a large mark at the size that is shown."""
+    figure, ink = go.Figure(), CHALK if dark else INK
+    for row, symbol, dash in zip(rows, ("circle", "square"), ("solid", "dot"), strict=False):
+        sizes = list(range(1, len(row.values) + 1))
+        marks = [12 if size == row.chosen else 5 for size in sizes]
+        figure.add_scatter(
+            x=sizes,
+            y=[100 * value for value in row.values],
+            name=for_plotly(shortened(row.title, 40)),
+            mode="lines+markers",
+            line={"color": row.colour, "width": 2.5, "dash": dash},
+            marker={"symbol": symbol, "size": marks, "color": row.colour, "line": {"width": 1, "color": ink}},
+            hovertemplate=f"{for_plotly(row.title)}<br>%{{x}} {unit}: %{{y:.1f}} %<extra></extra>",
+        )
+    largest = max(len(row.values) for row in rows)
+    figure.update_xaxes(
+        title=f"size of the part, K_M ({unit})", range=[0.5, largest + 0.5], fixedrange=True, zeroline=False,
+        showgrid=False, dtick=max(1, round(largest / 10)), tickfont_size=FONT - 1,
+    )  # fmt: skip
+    _calm(figure, height=280, right=8, top=40)
+    figure.update_yaxes(autorange=False, range=[-3, 103], ticksuffix=" %", dtick=25, showgrid=True)
+    legend = {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}
+    return figure.update_layout(showlegend=True, legend=legend, legend_font_size=FONT)
 
 
 def _add_stems(figure: go.Figure, names: list[str], rows: Sequence[AccuracyRow]) -> None:

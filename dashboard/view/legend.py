@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from dashboard.view.palette import WRONG
 from dashboard.view.picture import Picture, known_truth
+from dashboard.view.things import Things
 
 DOT, SQUARE, ACCENT, DOTTED, DASHED, RING = "dot", "square", "accent", "dotted", "dashed", "ring"
+SHARED, CUT, ADDED = "shared", "cut", "added"  # in the middle of an edge
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,11 @@ def of_targets(picture: Picture) -> tuple[Entry, ...]:
 
 def of_truth(picture: Picture) -> tuple[Entry, ...]:
     return (Entry(DASHED, known_truth(picture)),) if picture.truth else ()
+
+
+def of_changes(things: Things) -> tuple[Entry, ...]:
+    """What stands in the middle of an edge that was changed."""
+    return Entry(CUT, f"{things.edge} cut"), Entry(ADDED, f"{things.edge} added")
 
 
 def payload(entries: Sequence[Entry]) -> list[list[str]]:

@@ -31,6 +31,7 @@ def network(
     columns: int,
     height: int,
     clickable: bool,
+    joins: bool = False,
     subject: str = "",
     entries: Sequence[Entry] = (),
 ) -> dict:
@@ -43,6 +44,7 @@ def network(
         "columns": columns,
         "height": height,
         "clickable": clickable,
+        "joins": joins,
         "subject": subject,
         "legend": legend.payload(entries),
         "picture": _picture(picture),
@@ -74,6 +76,26 @@ def points(key: str, points: Points, *, selected: Sequence[int], height: int) ->
 def gallery(key: str, thumbnails: Sequence[Thumbnail], *, selected: int | None) -> dict:
     cards = [[int(thumbnail.id), thumbnail.title, thumbnail.note, thumbnail.svg] for thumbnail in thumbnails]
     return {"key": key, "selected": None if selected is None else int(selected), "thumbnails": cards}
+
+
+def confusion(
+    key: str,
+    rows: Sequence[tuple[str, str]],
+    columns: Sequence[tuple[str, str]],
+    counts: np.ndarray,
+    *,
+    labelled: bool,
+    chosen: tuple[int, int] | None,
+) -> dict:
+    """Rows and columns are names with colours; what is on the diagonal is right, where classes are known."""
+    return {
+        "key": key,
+        "rows": [list(each) for each in rows],
+        "columns": [list(each) for each in columns],
+        "counts": counts.tolist(),
+        "labelled": labelled,
+        "chosen": None if chosen is None else list(chosen),
+    }
 
 
 def _picture(picture: Picture) -> dict:
@@ -137,6 +159,9 @@ def _panel(panel: Panel, picture: Picture) -> dict:
         "kept": list(map(int, panel.kept)),
         "kept_nodes": list(map(int, panel.kept_nodes)),
         "unstable": list(map(int, panel.unstable)),
+        "shared": list(map(int, panel.shared)),
+        "cut": list(map(int, panel.cut)),
+        "added": list(map(int, panel.added)),
         "labels": _labels(picture, panel),
         "frames": _frames(panel),
         "curves": {name: [float(f"{value:.4g}") for value in curve] for name, curve in panel.curves.items()},

@@ -40,6 +40,9 @@ class Panel:
     kept: tuple[int, ...] = ()  # edges of G_S
     kept_nodes: tuple[int, ...] = ()
     unstable: tuple[int, ...] = ()  # edges that some starts keep and others drop: dotted
+    shared: tuple[int, ...] = ()  # edges that another panel keeps too: a dot in the middle
+    cut: tuple[int, ...] = ()  # edges that were taken away: faint, with a cross
+    added: tuple[int, ...] = ()  # edges that were not there: strong, with a plus
     frames: tuple[tuple[int, tuple[float, ...]], ...] = ()  # (step, weights): how the mask formed
     curves: dict[str, tuple[float, ...]] = field(default_factory=dict)  # loss terms, one value a step
 

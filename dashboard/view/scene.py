@@ -13,6 +13,7 @@ from dashboard.view.shapes import Circle, Line, Shape, Square, Stroke, Triangle,
 from dashboard.view.style import STYLE, Ink, growth, label_size, linear, rounded
 
 GROUND = Ink("ground")
+CROSS, PLUS = ((-1, -1, 1, 1), (-1, 1, 1, -1)), ((-1, 0, 1, 0), (0, -1, 0, 1))  # from and to, in arms
 LEVELS = 255  # steps of a weight: as many as the canvas is sent
 
 
@@ -122,6 +123,10 @@ class Scene:
         return frozenset((*self.panel.kept_nodes, *self.picture.targets))
 
     def role(self, edge: int) -> str:
+        if edge in self.panel.cut:
+            return "cut"
+        if edge in self.panel.added and edge not in self.kept:
+            return "added"
         if self.weights is None:
             return "plain"
         return "forming" if self.forming else "kept" if edge in self.kept else "dropped"
@@ -208,7 +213,8 @@ class Scene:
         style, place = STYLE["bond"], {edge: i for i, edge in enumerate(self.order)}
         for line in sorted(self.drawing.lines["bonds"], key=lambda line: place[line.edge]):
             faded = not self.standing.issuperset(self.picture.edges[line.edge])
-            ink = Ink(style["over"], style["faded"] if faded else style["share"])
+            share = "cut" if line.edge in self.panel.cut else "faded" if faded else "share"
+            ink = Ink(style["over"], style[share])
             yield Line(self.ends(line), Stroke(ink, style["width"] * self.grow))
 
     def _nodes(self) -> Iterator[Circle | Square]:
@@ -242,6 +248,23 @@ class Scene:
                 share = 1.0 if rank[node] else style["share"] if node in self.standing else style["faded"]
                 text, weight, ink = label_text(picture.labels[node]), style["weights"][rank[node]], Ink("text", share)
                 yield Words(text, x, y, size, weight, ink, style["halo_px"], anchor)
+
+    def _marks(self) -> Iterator[Shape]:
+        """In the middle of an edge: a cross where it was cut, a plus where it was added, a dot where it is shared."""
+        style, panel = STYLE["mark"], self.panel
+        arm, dot = style["reach"] * self.grow, style["dot"] * self.grow
+        for name, width in style["lines"]:
+            stroke = Stroke(Ink(name), width * self.grow)
+            for edges, strokes in ((panel.cut, CROSS), (panel.added, PLUS)):
+                for x, y in map(self._middle, edges):
+                    for x1, y1, x2, y2 in strokes:
+                        yield Line((x + x1 * arm, y + y1 * arm, x + x2 * arm, y + y2 * arm), stroke)
+            wider = 0.3 * width * self.grow if name == "ground" else 0
+            yield from (Circle(*self._middle(edge), dot + wider, Ink(name)) for edge in panel.shared)
+
+    def _middle(self, edge: int) -> tuple[float, float]:
+        at = self.frame(edge)
+        return (at.ax + at.bx) / 2, (at.ay + at.by) / 2
 
     def _rings(self) -> Iterator[Circle]:
         """A ring in the text's colour on a wider one of ground, which sets it off from the edges it crosses."""

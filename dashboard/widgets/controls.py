@@ -62,10 +62,12 @@ def choose_model(cards: list[services.Card], complain: Complain) -> services.Car
     return card
 
 
-def choose_target(card: services.Card, complain: Complain) -> tuple[str, int | tuple[int, int] | str]:
-    """The node, graph, link or typed molecule to explain."""
+def choose_target(
+    card: services.Card, complain: Complain, usual: int | tuple[int, int] | None = None
+) -> tuple[str, int | tuple[int, int] | str]:
+    """The node, graph, link or typed molecule to explain; the `usual` one until somebody has chosen."""
     count = services.num_targets(card.dataset, card.model)
-    kind, target = state.target_from_query(card, count, complain)
+    kind, target = state.target_from_query(card, count, complain, usual)
     if isinstance(target, tuple):
         _choose_ends(card.dataset, target)
         return kind, target

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import streamlit as st
 from streamlit.components.v1 import declare_component
 from streamlit.components.v2 import component
@@ -39,6 +40,7 @@ def _view(script: str) -> Callable[..., Any]:
 
 
 _network, _map, _gallery, _explanation = _view("network"), _view("map"), _view("gallery"), _view("explanation")
+_confusion = _view("confusion")
 # Tells the server once that it has reached the browser, and once more for each new `token`.
 _messenger = component(
     "graph_view_messenger",
@@ -97,6 +99,38 @@ def network_view(
     return _clicked(_network, key, data, on_click)
 
 
+def editable_view(
+    key: str,
+    picture: Picture,
+    panels: Sequence[Panel],
+    *,
+    group: str,
+    columns: int,
+    height: int,
+    joins: bool,
+    subject: str,
+    legend: Sequence[Entry],
+    on_click: Callable[[], None],
+    on_edit: Callable[[], None],
+) -> None:
+    """A network to change. Where it `joins`, an edge that is clicked and two nodes chosen one after another are under the
+    view's key as "edited"; else the node that is clicked is there as "clicked"."""
+    data = payload.network(
+        key,
+        picture,
+        panels,
+        group=group,
+        columns=columns,
+        height=height,
+        clickable=True,
+        joins=joins,
+        subject=subject,
+        entries=legend,
+    )
+    declare_component("assets", path=ASSETS)
+    _network(key=key, data=data, on_clicked_change=on_click, on_edited_change=on_edit)
+
+
 def explanation_view(
     key: str,
     picture: Picture,
@@ -146,6 +180,21 @@ def gallery_view(
 ) -> int | None:
     """Shows small pictures as buttons, the `selected` one outlined; returns the one just clicked."""
     return _clicked(_gallery, key, payload.gallery(key, thumbnails, selected=selected), on_click)
+
+
+def confusion_view(
+    key: str,
+    rows: Sequence[tuple[str, str]],
+    columns: Sequence[tuple[str, str]],
+    counts: np.ndarray,
+    *,
+    labelled: bool,
+    chosen: tuple[int, int] | None,
+    on_click: Callable[[], None],
+) -> int | None:
+    """A confusion matrix of cells to click; returns the number of the cell just clicked, row by row."""
+    data = payload.confusion(key, rows, columns, counts, labelled=labelled, chosen=chosen)
+    return _clicked(_confusion, key, data, on_click)
 
 
 @st.fragment  # a whole run that its callback cuts short would take the files behind the download buttons with it

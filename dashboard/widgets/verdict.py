@@ -36,13 +36,13 @@ class Remark:
     text: str
 
 
-def show_prediction(title: str, facts: services.TargetFacts) -> None:
+def show_prediction(title: str, facts: services.TargetFacts, level: int = 1) -> None:
     """The heading: what is explained, what the network says, and whether it is right."""
     predicted = f"<b>{escape(facts.class_names[facts.predicted])}</b> {explanation_text.percent(facts.probabilities[facts.predicted])}"
     truth = "" if facts.truth is None else f" · true <b>{escape(facts.class_names[facts.truth])}</b>"
     mark = "" if facts.right is None else MARKS[facts.right]
     st.html(
-        f'<section class="prediction"><div><h1>{escape(shortened(title, 90))}</h1>'
+        f'<section class="prediction"><div><h{level}>{escape(shortened(title, 90))}</h{level}>'
         f"<p>predicted {predicted}{truth} {mark}</p></div>{_bars(facts)}</section>"
     )
 

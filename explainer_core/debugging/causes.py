@@ -57,7 +57,7 @@ class Mistake:
         return int(self.answers.whole.argmax())
 
     def name(self, label: int) -> str:
-        names = ("no link", "link") if isinstance(self.target, Link) else self.graph.class_names
+        names = ("not joined", "joined") if isinstance(self.target, Link) else self.graph.class_names
         return names[label] if label < len(names) else str(label)
 
     @cached_property

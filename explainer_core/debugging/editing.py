@@ -56,7 +56,8 @@ def apply_edits(graph: Graph, edits: Sequence[Edit], *, molecules: bool = True) 
         state.make(edit)
     edited = state.edited()
     if molecules:
-        check_valence(edited.graph, np.searchsorted(edited.kept, sorted(state.strained & set(edited.kept.tolist()))))
+        strained = sorted(state.strained & set(edited.kept.tolist()))
+        check_valence(edited.graph, np.searchsorted(edited.kept, strained), strained)
     return edited
 
 

@@ -135,8 +135,10 @@ def instances_of(
     )
 
 
-def link_instances(graph: Graph, scores: Sequence[LinkScore]) -> Instances:
-    """Pairs of nodes as a link network judges them; the truth is whether they are joined."""
+def link_instances(
+    graph: Graph, scores: Sequence[LinkScore], split: Mapping[str, Sequence[int]] | None = None
+) -> Instances:
+    """Pairs of nodes as a link network judges them; the truth is whether they are joined. `split` has numbers of rows."""
     ends = np.array([(score.source, score.head) for score in scores], dtype=np.int64).reshape(-1, 2)
     linked = np.array([score.probability for score in scores], dtype=float)
     nothing = np.full(len(scores), np.nan)
@@ -145,12 +147,12 @@ def link_instances(graph: Graph, scores: Sequence[LinkScore]) -> Instances:
         names=[f"{graph.node_name(a)} – {graph.node_name(b)}" for a, b in ends.tolist()],
         probabilities=np.stack([1 - linked, linked], axis=1),
         truth=np.array([int(score.exists) for score in scores], dtype=np.int64),
-        split=split_column(len(scores), None),
+        split=split_column(len(scores), split),
         degree=graph.in_degree.numpy()[ends].min(1).astype(float) if len(ends) else np.empty(0),
         size=nothing,
         homophily=nothing,
         motif=nothing,
-        class_names=("no link", "link"),
+        class_names=("not joined", "joined"),
     )
 
 

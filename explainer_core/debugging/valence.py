@@ -49,16 +49,19 @@ def no_more_strained(before: Graph, after: Graph) -> bool:
     return bool((over <= was_over.clamp(min=0)).all())
 
 
-def check_valence(graph: Graph, atoms: Iterable[int]) -> None:
-    """Raises ValueError if one of these atoms has more bonds than its element holds; a graph that is no molecule has none."""
+def check_valence(graph: Graph, atoms: Iterable[int], named: Iterable[int]) -> None:
+    """Raises ValueError if one of these atoms has more bonds than its element holds; a graph that is no molecule has none.
+
+    Each is named by its number before any edit.
+    """
     if not is_molecule(graph):
         return
     bonds = bonds_of(graph)
-    for atom in map(int, atoms):
+    for atom, name in zip(map(int, atoms), named, strict=True):
         element = graph.feature_names[int(graph.x[atom].argmax())]
         if float(bonds[atom]) > MOST_BONDS[element]:
             raise InvalidValue(
                 f"an atom of {element} holds at most {MOST_BONDS[element]} bonds",
-                f"{float(bonds[atom]):g} at atom {atom}",
+                f"{float(bonds[atom]):g} at atom {name}",
                 "cut one of its bonds first",
             )

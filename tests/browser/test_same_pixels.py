@@ -121,6 +121,9 @@ CASES = {
     "link": link(),
     "directed": (link()[0], Panel("g", "G")),
     "arrows": arrows(),
+    "marks": (houses()[0], replace(houses()[1], shared=(2, 14), cut=(0, 7), added=(9, 15))),
+    "changed": (houses()[0], Panel("g", "G", cut=(0, 7), added=(15,))),
+    "broken bonds": (benzene()[0], Panel("g", "G", cut=(1, 6), added=(3,))),
 }
 
 
@@ -277,7 +280,7 @@ RECORD = """async ([data, camera, theme]) => {
   const projection = new Projection({ bounds: picture.bounds, ...camera }, { width: 480, height: 360, ...STYLE.fit, stretch: 1 });
   const look = {
     weights: panel.weights === null ? null : bytesOf(panel.weights), labels: bytesOf(panel.labels), forming: camera.forming,
-    kept: new Set(panel.kept), keptNodes: new Set(panel.kept_nodes), unstable: new Set(panel.unstable),
+    kept: new Set(panel.kept), keptNodes: new Set(panel.kept_nodes), unstable: new Set(panel.unstable), shared: new Set(panel.shared), cut: new Set(panel.cut), added: new Set(panel.added),
   };
   paintPanel(context, projection, picture, look, theme, null);
   return [calls, [projection.scale, projection.shiftX, projection.shiftY]];
@@ -293,6 +296,8 @@ def as_calls(shapes, theme: style.Theme) -> list:
                 calls.append(stroked(ends, stroke, theme))
             case Circle(x, y, radius, None, stroke, _):
                 calls.append(stroked((x, y, radius), stroke, theme))
+            case Circle(x, y, radius, fill, None, _):
+                calls.append(filled((x, y, radius), fill, theme))
             case Circle(x, y, radius, fill, stroke, _):
                 calls += [stroked((x, y, radius), stroke, theme), filled((x, y, radius), fill, theme)]
             case Square(x, y, half, fill, stroke, _):

@@ -40,6 +40,7 @@ export function mountWith(View) {
     }
     view.mounts = registry.mounts[data.key];
     view.send = (id) => setTriggerValue("clicked", id); // a trigger: the same node twice is two clicks
+    view.sendPair = (pair) => setTriggerValue("edited", pair);
     view.sendSize = (size) => setTriggerValue("sized", size);
     view.update(data);
     views[data.key] = view;

@@ -63,6 +63,7 @@ Object.assign(Stage.prototype, {
     const here = this.place(event), hit = this.owner.hitAt(here.x, here.y, event.pointerType === "touch" ? 18 : 10);
     this.hover(here, 10);
     if (hit?.node !== undefined) this.owner.choose(hit.node);
+    else if (hit && this.owner.joins) this.owner.chooseEdge(hit.edge);
   },
 
   onCancel(event) {
@@ -85,7 +86,8 @@ Object.assign(Stage.prototype, {
 
   hover({ x, y }, reach) {
     const hit = this.owner.hitAt(x, y, reach);
-    this.canvas.style.cursor = hit?.node !== undefined && this.owner.clickable ? "pointer" : "";
+    const takes = hit?.node !== undefined ? this.owner.clickable : Boolean(hit && this.owner.joins);
+    this.canvas.style.cursor = takes ? "pointer" : "";
     this.setFocus(hit?.node ?? null);
     if (hit) this.showTip(this.owner.tipOf(hit), x, y);
     else this.hideTip();

@@ -91,7 +91,7 @@ export class NetworkView {
 
 class PanelView {
   constructor(view, name) {
-    Object.assign(this, { view, name });
+    Object.assign(this, { view, name, picked: null });
     this.element = make("section", "panel");
     this.head = make("header");
     this.title = make("div", "title");
@@ -115,10 +115,13 @@ class PanelView {
     }
     this.final = {
       weights: panel.weights === null ? null : bytesOf(panel.weights),
-      kept: new Set(panel.kept), keptNodes: new Set(panel.kept_nodes), unstable: new Set(panel.unstable), labels: bytesOf(panel.labels), forming: false,
+      kept: new Set(panel.kept), keptNodes: new Set(panel.kept_nodes), unstable: new Set(panel.unstable), shared: new Set(panel.shared), cut: new Set(panel.cut), added: new Set(panel.added), labels: bytesOf(panel.labels), forming: false,
     };
     if (!this.replay || this.replay.frame === this.replay.last) this.look = this.final;
     this.clickable = data.clickable;
+    this.joins = data.joins;
+    if (!this.joins || JSON.stringify(picture.nodes) !== this.nodesShown) this.picked = null;
+    this.nodesShown = JSON.stringify(picture.nodes);
     this.stage.canvas.style.height = `${data.height}px`;
     const [nodes, edges] = picture.molecule ? ["atoms", "bonds"] : ["nodes", "edges"];
     const counts = `${picture.nodes.length} ${nodes}, ${picture.edges.length / 2} ${edges}`;
@@ -169,7 +172,7 @@ class PanelView {
   // ---- what the stage asks ----
 
   draw(context, projection) {
-    paintPanel(context, projection, this.view.picture, this.look, this.view.theme, this.stage.camera.focus);
+    paintPanel(context, projection, this.view.picture, this.look, this.view.theme, this.stage.camera.focus, this.picked);
   }
 
   count() { return this.view.picture.nodes.length; }
@@ -202,13 +205,20 @@ class PanelView {
 
   tipOf({ node, edge }) {
     const { picture } = this.view;
-    if (node !== undefined) return picture.tips[node];
+    if (node !== undefined) return this.joins ? `${picture.tips[node]}\n${this.invitation(node)}` : picture.tips[node];
     const name = (end) => picture.tips[picture.edges[2 * edge + end]].split("\n")[0];
     const lines = [`${name(0)} ${picture.directed ? "→" : "–"} ${name(1)}`];
     if (this.look.weights) lines[0] += `: weight ${(this.look.weights[edge] / 255).toFixed(2)}`;
+    if (this.look.shared.has(edge)) lines.push("in both parts (dot)");
     if (picture.truthSet.has(edge)) lines.push("ground truth (dashed)");
     if (this.look.weights && this.look.unstable.has(edge)) lines.push("some starts keep it, others drop it (dotted)");
+    if (this.joins) lines.push(this.look.cut.has(edge) ? "click to restore it" : this.look.added.has(edge) ? "click to take it away again" : "click to cut it");
     return lines.join("\n");
+  }
+
+  invitation(node) {
+    if (this.picked === null) return "choose it, then another: joined, or parted";
+    return this.picked === node ? "choose it again to put it down" : "choose it: joined to the first, or parted";
   }
 
   step(focus, direction) {
@@ -218,7 +228,22 @@ class PanelView {
   }
 
   choose(node) {
-    if (this.clickable) this.view.send(this.idOf(node));
+    if (this.joins) this.join(node);
+    else if (this.clickable) this.view.send(this.idOf(node));
+  }
+
+  // Where edges are edited a first node is taken in hand, and a second one is joined to it, or parted from it.
+  join(node) {
+    const first = this.picked;
+    this.picked = first === null ? node : null;
+    if (first !== null && first !== node) this.view.sendPair([this.idOf(first), this.idOf(node)]);
+    this.stage.requestDraw();
+  }
+
+  chooseEdge(edge) {
+    const { edges } = this.view.picture;
+    this.picked = null;
+    this.view.sendPair([this.idOf(edges[2 * edge]), this.idOf(edges[2 * edge + 1])]);
   }
 
   // For tests: where to press for a node, and whether nothing else takes the press there.

@@ -2,17 +2,17 @@
 // where their points lie, drawing.py says, the same for files; here they are brought to pixels and get their style.
 //
 // picture: the columns of a Picture (see network.js). look: how this panel weighs it:
-//   { weights: Uint8Array or null, kept, keptNodes, unstable: Sets, labels, forming: whether an earlier step of the mask is shown }
+//   { weights: Uint8Array or null, kept, keptNodes, unstable, shared, cut, added: Sets, labels, forming: whether an earlier step of the mask is shown }
 
 import { mix } from "./base.js";
 import { STYLE } from "./style.js";
 
 const FOCUS = 7; // pixels around a node
 
-export function paintPanel(context, projection, picture, look, theme, focus) {
+export function paintPanel(context, projection, picture, look, theme, focus, picked = null) {
   const brush = new Brush(context, projection, picture, look, theme);
   context.lineCap = context.lineJoin = "round";
-  if (focus !== null) brush.focus(focus);
+  for (const node of [focus, picked]) if (node !== null) brush.focus(node);
   for (const layer of picture.drawing.layers) brush[layer]();
 }
 
@@ -73,7 +73,9 @@ class Brush {
 
   weight(edge) { return this.look.weights ? this.look.weights[edge] / 255 : 0; }
   role(edge) {
-    const { weights, forming, kept } = this.look;
+    const { weights, forming, kept, cut, added } = this.look;
+    if (cut.has(edge)) return "cut";
+    if (added.has(edge) && !kept.has(edge)) return "added";
     if (!weights) return "plain";
     return forming ? "forming" : kept.has(edge) ? "kept" : "dropped";
   }
@@ -151,10 +153,11 @@ class Brush {
   }
 
   bonds() {
-    const { context, theme, grow, picture: { bondLines, edges } } = this, { width, over, share, faded } = STYLE.bond;
+    const { context, theme, grow, picture: { bondLines, edges } } = this, { width, over, share, faded, cut } = STYLE.bond;
     for (const edge of this.order()) {
       const isFaded = this.isFaded(edges[2 * edge]) || this.isFaded(edges[2 * edge + 1]);
-      Object.assign(context, { strokeStyle: mix(theme[over], theme.ground, isFaded ? faded : share), lineWidth: width * grow });
+      const ink = this.look.cut.has(edge) ? cut : isFaded ? faded : share;
+      Object.assign(context, { strokeStyle: mix(theme[over], theme.ground, ink), lineWidth: width * grow });
       for (const line of bondLines[edge]) this.line(line);
     }
   }
@@ -196,6 +199,26 @@ class Brush {
       const look = { size, weight: style.weights[rank], colour: mix(theme.text, theme.ground, share), halo: style.halo_px };
       const align = anchor === "middle" ? "center" : anchor;
       this.text(picture.labels[node], this.px[node] + right * grow, this.py[node] + down * grow + heights * size, { ...look, align });
+    }
+  }
+
+  // In the middle of an edge: a cross where it was cut, a plus where it was added, a dot where another panel keeps it too.
+  marks() {
+    const { look, context, theme, grow } = this, { reach, dot, lines } = STYLE.mark, arm = reach * grow;
+    const signs = [[look.cut, [[-1, -1, 1, 1], [-1, 1, 1, -1]]], [look.added, [[-1, 0, 1, 0], [0, -1, 0, 1]]]];
+    const at = (edge) => { const { ax, ay, bx, by } = this.frame(edge); return [(ax + bx) / 2, (ay + by) / 2]; };
+    for (const [name, width] of lines) {
+      Object.assign(context, { strokeStyle: theme[name], fillStyle: theme[name], lineWidth: width * grow });
+      for (const [edges, strokes] of signs)
+        for (const edge of edges)
+          for (const [x1, y1, x2, y2] of strokes) {
+            const [x, y] = at(edge);
+            context.beginPath();
+            context.moveTo(x + x1 * arm, y + y1 * arm);
+            context.lineTo(x + x2 * arm, y + y2 * arm);
+            context.stroke();
+          }
+      for (const edge of look.shared) this.circle(...at(edge), dot * grow + (name === "ground" ? width * grow * 0.3 : 0)).fill();
     }
   }
 
