@@ -30,7 +30,7 @@ IDLE = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptS
 SHOWN_NODES = "() => graphViews.near.picture.nodes"
 WHERE = "node => graphViews.near.panels.neighbourhood.pointOf(node)"
 MANY_SIZES = "/?dataset=ba_shapes&node=414"  # more of them than the slider is moved by
-BUSY = "/?dataset=ba_shapes&steps=2000&seeds=50&node={node}"  # runs for many seconds
+BUSY = "/?dataset=ba_community&steps=1200&node={node}"  # runs for many seconds, and may: what takes over 30 is refused
 
 
 def measure(report: figures.Report, quick: bool) -> None:
