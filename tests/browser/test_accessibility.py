@@ -18,6 +18,7 @@ PAGES = {
     "map": "/?dataset=tree_cycles&view=whole+data+set&colour=right" + QUICK,
     "gallery": "/?dataset=molecules&view=whole+data+set" + QUICK,
     "links": "/?dataset=les_miserables&view=whole+data+set" + QUICK,
+    "debug": "/debug?dataset=tree_cycles" + QUICK,
     "prototype": "/prototypes?dataset=karate",
     "fragments": "/prototypes?dataset=molecules",
     "data and models": "/data_and_models?dataset=molecules",
