@@ -13,7 +13,7 @@ CORE = (
     {"device", "config", "targets", "hashing"},
     {"graph"},
     {"datasets", "models"},
-    {"layout", "computation"},
+    {"layout", "computation", "files"},
     {"zoo", "methods", "adapters"},
     {"explanation"},
     {"api", "predictions"},

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import train_test_split
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -14,21 +13,11 @@ from explainer_core.checks import one_of
 from explainer_core.graph import Batch, Graph, GraphSet
 from explainer_core.models import GNN
 from explainer_core.zoo.random_parts import joined, random_parts, shares_kept
+from explainer_core.zoo.splits import LEAST_EXAMPLES, PARTS, split_80_10_10, split_of
 
-PARTS = ("train", "val", "test")
 LINK_CLASSES = ("no link", "link")
 PART_DRAWS = 4  # of each graph, when a network is evaluated on parts
 EVALUATION_NODES = 100_000  # graphs are evaluated in batches of about this many nodes, to bound the memory
-
-
-def split_80_10_10(labels: np.ndarray, seed: int) -> dict[str, Tensor]:
-    """Train, validation and test examples, every class in its share."""
-    everyone = np.arange(len(labels))
-    train, rest = train_test_split(everyone, test_size=0.2, stratify=labels, random_state=seed)
-    # a class of one or two members cannot be shared out again between validation and test
-    fair = np.bincount(labels[rest]).min(initial=2, where=np.bincount(labels[rest]) > 0) >= 2
-    val, test = train_test_split(rest, test_size=0.5, stratify=labels[rest] if fair else None, random_state=seed)
-    return {part: torch.from_numpy(np.sort(chosen)) for part, chosen in zip(PARTS, (train, val, test), strict=True)}
 
 
 def dropped_edges(num_edges: int, share: float, generator: torch.Generator, device) -> Tensor | None:
@@ -61,7 +50,7 @@ class NodeTask:
     def __post_init__(self):
         self._labels = _labels(self.graph, "a node task needs the labels of the nodes")
         self.num_classes = self.graph.num_classes
-        self.split = split_80_10_10(self._labels.numpy(), self.seed)
+        self.split = split_of(self.graph, self._labels, self.seed)
         self._inputs = _inputs(self.graph, self.device)
 
     def losses(self, model: GNN, config, generator: torch.Generator) -> Iterator[Tensor]:
@@ -102,7 +91,7 @@ class GraphTask:
     def __post_init__(self):
         self._labels = _labels(self.graphs, "a graph task needs the labels of the graphs")
         self.num_classes = self.graphs.num_classes
-        self.split = split_80_10_10(self._labels.numpy(), self.seed)
+        self.split = split_of(self.graphs, self._labels, self.seed)
 
     def losses(self, model: GNN, config, generator: torch.Generator) -> Iterator[Tensor]:
         """The loss of each minibatch of one epoch, in a new order every time.
@@ -130,6 +119,8 @@ class GraphTask:
         return self.logits_of(model, self.split[part]), self.truth(part)
 
     def logits_of(self, model: GNN, chosen: Tensor) -> Tensor:
+        if len(chosen) == 0:
+            return torch.empty(0, self.num_classes)
         sizes = self.graphs.node_start.diff()[chosen]
         chunk = sizes.cumsum(0) // EVALUATION_NODES  # (len(chosen),): rising, so each value is one batch
         parts = [chosen[chunk == i] for i in chunk.unique()]
@@ -178,6 +169,12 @@ class LinkTask:
         self.num_classes = len(LINK_CLASSES)
         ends = self.graph.edge_index
         self._pairs = ends[:, ends[0] < ends[1]]  # (2, P): each edge once
+        most = self.graph.num_nodes * (self.graph.num_nodes - 1) // 2
+        if not LEAST_EXAMPLES <= self._pairs.shape[1] <= most // 2:
+            raise ValueError(
+                f"a link task needs at least {LEAST_EXAMPLES} joined pairs of nodes, and as many that are not "
+                f"(got {self._pairs.shape[1]:,} of {most:,} pairs joined)"
+            )
         self.split = split_80_10_10(np.zeros(self._pairs.shape[1], dtype=int), self.seed)
         generator = torch.Generator().manual_seed(self.seed)
         self._negatives = {part: self._sampled_negatives(len(self.split[part]), generator) for part in PARTS}
