@@ -11,8 +11,9 @@ from cachetools import LRUCache
 
 Value = TypeVar("Value")
 MB = 2**20
+NUMBERS = {bool, int, float}
 NUMBER = 32  # bytes of a Python number, about
-SAMPLED = 200  # of many pairs or names so many are looked at
+SAMPLED = 10  # of many pairs or names so many are looked at
 _CACHES: "weakref.WeakSet[Cache]" = weakref.WeakSet()
 
 
@@ -95,11 +96,30 @@ class Cache(Generic[Value]):
         with self._lock:
             self._values.clear()
 
+    def forget(self, name: str) -> None:
+        with self._lock:
+            for key in [each for each in self._values if _mentions(each, name)]:
+                del self._values[key]
+
 
 def clear_caches() -> None:
     """Forgets everything in every cache."""
     for cache in list(_CACHES):
         cache.clear()
+
+
+def forget(name: str) -> None:
+    """Forgets in every cache what has this text in its key, as the data set of that name."""
+    for cache in list(_CACHES):
+        cache.forget(name)
+
+
+def _mentions(key: object, name: str) -> bool:
+    if isinstance(key, tuple):
+        return any(_mentions(part, name) for part in key)
+    return (
+        key == name if isinstance(key, str) else hasattr(key, "__dict__") and _mentions(tuple(vars(key).values()), name)
+    )
 
 
 def size_in_bytes(value: object) -> int:
@@ -108,30 +128,33 @@ def size_in_bytes(value: object) -> int:
 
 
 def _size(value: Any, seen: set[int]) -> int:
-    if value is None or isinstance(value, bool | int | float):
+    kind = type(value)
+    if value is None or kind in NUMBERS:
         return NUMBER
     if id(value) in seen:
         return 0
     seen.add(id(value))
+    if kind is tuple:  # first what there is most of
+        return sys.getsizeof(value) + _sizes(value, seen)
     if isinstance(value, str | bytes):
         return sys.getsizeof(value)
+    if isinstance(value, dict):
+        return sys.getsizeof(value) + _sizes(value.keys(), seen) + _sizes(value.values(), seen)
+    if isinstance(value, list | tuple | set | frozenset):
+        return sys.getsizeof(value) + _sizes(value, seen)
     if isinstance(getattr(value, "nbytes", None), int):  # an array or a tensor
         return value.nbytes
     if callable(getattr(value, "memory_usage", None)):  # a table
         return int(value.memory_usage(index=True, deep=True).sum())
     if callable(getattr(value, "state_dict", None)):  # a network
         return _sizes(value.state_dict().values(), seen)
-    if isinstance(value, dict):
-        return sys.getsizeof(value) + _sizes(value.keys(), seen) + _sizes(value.values(), seen)
-    if isinstance(value, list | tuple | set | frozenset):
-        return sys.getsizeof(value) + _sizes(value, seen)
     return sys.getsizeof(value) + (_size(vars(value), seen) if hasattr(value, "__dict__") else 0)
 
 
 def _sizes(values: Iterable[object], seen: set[int]) -> int:
     values = list(values)
     kinds = set(map(type, values))
-    if kinds <= {int, float, bool}:
+    if kinds <= NUMBERS:
         return NUMBER * len(values)
     step = max(1, len(values) // SAMPLED) if kinds in ({tuple}, {str}) else 1
     some = values[::step]  # of thousands of pairs, or of names, some speak for all

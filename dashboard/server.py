@@ -14,9 +14,11 @@ from dashboard import jobs
 from dashboard.address import announcement, server_address
 from dashboard.gate import Gate, streamlit_index
 from dashboard.limits import Limits
+from dashboard.private_folder import private_folder, remove_private_folder
 from dashboard.seats import Seats
 
 limits = Limits.from_environment()
+seats = Seats(limits.visitors)
 
 
 @asynccontextmanager
@@ -24,20 +26,26 @@ async def warm(_: st.App) -> AsyncIterator[None]:
     told = announcement(server_address(), limits.visitors, sys.stdout.encoding or "ascii", sys.stdout.isatty())
     sys.stdout.write(told)
     sys.stdout.flush()
+    private_folder()  # before the workers, which are told where it is
     jobs.start_workers()
     threading.Thread(target=warm_up, name="warm up", daemon=True).start()
     yield
     jobs.stop_workers()
+    remove_private_folder()
 
 
 def warm_up() -> None:
-    importlib.import_module("dashboard.services").warm_up()  # not at the top: the server answers before torch is there
+    # not at the top: the server answers before torch is there
+    own = importlib.import_module("dashboard.catalogue.own")
+    own.watch_presence(seats.is_open)
+    own.keep_tidy()
+    importlib.import_module("dashboard.services").warm_up()
 
 
 gate = Middleware(
     Gate,
     address=server_address,
-    seats=Seats(limits.visitors),
+    seats=seats,
     base=config.get_option("server.baseUrlPath"),
     index=streamlit_index(),
 )

@@ -4,6 +4,7 @@ import csv
 
 import networkx as nx
 
+from dashboard.catalogue import LAUNCHED, OWN, source_of
 from dashboard.schema import MAIN_METHOD, Request
 from dashboard.services.answer import Answer
 from dashboard.services.pictures import node_colours, plain_colours
@@ -55,12 +56,24 @@ def as_network(answer: Answer) -> str:
     return to_pyvis(explanation, graph, colours=dict(zip(nodes, colours, strict=True))).generate_html()
 
 
+PLACEHOLDERS = {
+    LAUNCHED: ("...  # the data this server was started with", "...  # and the network, as it was then"),
+    OWN: ("...  # the graph you brought, as xc.Graph", "...  # and its network"),
+}
+
+
+def _as_python(request: Request) -> tuple[str, str]:
+    """How the data and the network are had."""
+    shipped = f'xc.load_dataset("{request.dataset}")', f'xc.load_pretrained("{request.dataset}", "{request.model}")'
+    return PLACEHOLDERS.get(source_of(request.dataset), shipped)
+
+
 def as_python(request: Request) -> str:
     """Lines that load the same network and give the same explanation."""
     config, default = request.config, ExplainConfig()
     changed = {name: value for name, value in config.to_dict().items() if value != getattr(default, name)}
     settings = ", ".join(f"{name}={value!r}" for name, value in changed.items())
-    data = f'xc.load_dataset("{request.dataset}")'
+    data, model = _as_python(request)
     target = {
         "node": f"xc.Node({request.target})",
         "graph": f"xc.WholeGraph({request.target})",
@@ -77,7 +90,7 @@ def as_python(request: Request) -> str:
             "import explainer_core as xc",
             "",
             f"data = {data}",
-            f'model = xc.load_pretrained("{request.dataset}", "{request.model}")',
+            f"model = {model}",
             f"config = xc.ExplainConfig({settings})",
             f"explanation = xc.explain(model, data, {target}, config{wanted})",
             "print(explanation.subgraph())",

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from dashboard.catalogue import own
 from dashboard.first_look import first_look
 from dashboard.schema import Request
 from dashboard.tasks.explaining import explain
@@ -14,6 +15,7 @@ def warm_up(number: int) -> bool:
     if not take_device(number):
         return False
     use_one_thread()
+    own.keep_tidy()
     dataset = next(iter(DATASETS))
     card = list_cards(dataset)[0]
     request = Request(dataset, card.model, card.task, first_look(dataset).target)
