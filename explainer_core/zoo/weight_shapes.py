@@ -15,13 +15,13 @@ from explainer_core.zoo.training import freeze
 
 MAX_BYTES = 20 * 2**20  # of weights that a stranger sends
 MOST_TENSORS = 1_000
-# A tensor of the first layer that only one kind has; gat before gcn, which shares all its other names.
+# A tensor of the first layer that only one kind has; gcn's is among those of gat and gated, which come first.
 KIND_BY_TENSOR = {
+    "layers.0.cell.weight_ih": "gated",
     "layers.0.source_score": "gat",
     "layers.0.linear.weight": "gcn",
     "layers.0.neighbors.weight": "sage",
     "layers.0.mlp.0.weight": "gin",
-    "layers.0.cell.weight_ih": "gated",
     "layers.0.weight": "rgcn",
 }
 # Which dimension of which tensor is the width of the first layer's input.
