@@ -22,7 +22,7 @@ CORE = (
 )
 DASHBOARD = (
     {"__init__", "schema", "first_look", "limits", "cache"},
-    {"view", "jobs", "address", "seats", "private_folder"},
+    {"view", "jobs", "address", "seats", "private_folder", "uploads"},
     {"catalogue", "gate"},
     {"tasks"},
     {"state", "services"},

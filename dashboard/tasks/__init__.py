@@ -24,6 +24,16 @@ from dashboard.tasks.explaining import (
     resize,
     try_starts,
 )
+from dashboard.tasks.own_data import (
+    FileRefused,
+    Training,
+    TrainRequest,
+    plan_of,
+    read_upload,
+    sizes_of_weights,
+    take_weights,
+    train_network,
+)
 from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype, usual_request
 from dashboard.tasks.warming import warm_up
 
@@ -31,12 +41,15 @@ __all__ = [
     "Beside",
     "ClassRequest",
     "Compared",
+    "FileRefused",
     "Found",
     "Growing",
     "Listed",
     "Started",
     "Step",
     "Timed",
+    "TrainRequest",
+    "Training",
     "Trying",
     "compare",
     "explain",
@@ -45,8 +58,13 @@ __all__ = [
     "find_patterns",
     "list_instances",
     "make_prototype",
+    "plan_of",
     "predict_edited",
+    "read_upload",
     "resize",
+    "sizes_of_weights",
+    "take_weights",
+    "train_network",
     "try_starts",
     "usual_request",
     "warm_up",

@@ -67,6 +67,22 @@ class _Roles:
 
 
 def read_nodes(rows: Rows, options: Options) -> Nodes:
+    """Raises FileProblem, which knows the fields: the way out may be to choose others."""
+    try:
+        return _read_nodes(rows, options)
+    except FileProblem as problem:
+        problem.fields = _choosable(rows, options)
+        raise
+
+
+def _choosable(rows: Rows, options: Options) -> tuple[str, ...]:
+    """All but the id, and the split where one is found by its name."""
+    own_id = chosen(rows.file, rows.fields, None, IDS, ()) or rows.fields[0]
+    split = chosen(rows.file, rows.fields, None, SPLITS, (own_id,))
+    return tuple(name for name in rows.fields if name not in (own_id, split or options.split))
+
+
+def _read_nodes(rows: Rows, options: Options) -> Nodes:
     first = list(islice(rows.rows, SAMPLE))
     roles = _roles(rows, first, options)
     ids, lines, names, labels, split = {}, array("q"), [], [], []
@@ -100,7 +116,7 @@ def read_nodes(rows: Rows, options: Options) -> Nodes:
         feature_names,
         read_classes(rows.file, label_field, labels) if label_field else None,
         masks_of(split),
-        tuple(name for i, name in enumerate(rows.fields) if i not in (roles.id, roles.split)),
+        _choosable(rows, options),
         label_field,
         notes,
     )

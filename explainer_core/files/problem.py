@@ -7,7 +7,7 @@ SHORT = 60  # letters of a name in it
 
 
 class FileProblem(ValueError):
-    """One sentence for whoever sent the file; `file` says beside which file to show it."""
+    """One sentence for whoever sent the file; `file` says beside which file to show it, `fields` what may be chosen instead."""
 
     def __init__(
         self,
@@ -21,6 +21,7 @@ class FileProblem(ValueError):
         called: str = "column",
     ):
         self.file, self.line, self.column = file, line, column
+        self.fields: tuple[str, ...] = ()
         where = [printable(file)]
         if line is not None:
             where.append(f"line {line:,}")

@@ -10,7 +10,7 @@ from explainer_core.device import pick_device
 from explainer_core.graph import NO_LABEL, Graph, GraphSet
 from explainer_core.models import GNN, ModelSpec
 from explainer_core.models.spec import KINDS
-from explainer_core.zoo.cards import train_task
+from explainer_core.zoo.cards import majority_accuracy, rounded, train_task
 from explainer_core.zoo.pretrained import Card
 from explainer_core.zoo.recipes import (
     ATOMS,
@@ -23,8 +23,9 @@ from explainer_core.zoo.recipes import (
     ON_PEOPLE,
     PEOPLE,
 )
-from explainer_core.zoo.tasks import LINK_CLASSES, make_task
-from explainer_core.zoo.training import EpochDone, TrainConfig
+from explainer_core.zoo.splits import LEAST_EXAMPLES, PARTS, has_own_split
+from explainer_core.zoo.tasks import LINK_CLASSES, accuracy, make_task
+from explainer_core.zoo.training import EpochDone, TrainConfig, measure
 
 FEW_GRAPHS = 500
 PATIENCE = 60  # epochs without a better one after which training ends
@@ -95,6 +96,63 @@ def train_own(
         if seen < 2:
             raise InvalidValue("the training part must have at least two classes", seen, "give more examples a class")
     return train_task(data.name, wanted.spec.kind, wanted.spec, task, wanted.config, seed=seed, on_epoch=on_epoch)
+
+
+def judged_card(data: Graph | GraphSet, model: GNN) -> Card:
+    """The card of a network that was trained elsewhere. What it was trained on is not known unless the data say it:
+    without a split of their own its accuracy is that over everything, and no test."""
+    spec, device = model.spec, next(model.parameters()).device
+    _check_fits(data, spec)
+    task = make_task(data, spec.task, 0, device) if _can_be_judged(data, spec) else None
+    own = task is not None and spec.task != "link" and has_own_split(data)
+    scores: dict[str, float | None] = dict.fromkeys(PARTS)
+    if task is not None:
+        scores = measure(model, task) if own else scores | {"test": _over_everything(model, task)}
+    return Card(
+        dataset=data.name,
+        model=spec.kind,
+        main=False,
+        task=spec.task,
+        architecture=spec.to_dict(),
+        training=TrainConfig().to_dict(),
+        seed=0,
+        split={"rule": "as the data say" if own else "none: all that have a class"},
+        train_accuracy=rounded(scores["train"]),
+        val_accuracy=rounded(scores["val"]),
+        test_accuracy=rounded(scores["test"]),
+        majority_accuracy=rounded(majority_accuracy(task)) if own and task is not None else None,
+        best_epoch=0,
+        epochs=0,
+        command="",
+        torch_version=torch.__version__,
+        sha256="",
+        notes=[] if own else ["Its accuracy is over all examples, those it was trained on too."],
+    )
+
+
+def _check_fits(data: Graph | GraphSet, spec: ModelSpec) -> None:
+    classes = len(LINK_CLASSES) if spec.task == "link" else data.num_classes
+    for field, here in (("in_features", data.num_features), ("num_classes", classes)):
+        if getattr(spec, field) != here:
+            raise InvalidValue(f"{field} must be that of the data, {here:,}", getattr(spec, field))
+    if (spec.task == "graph") != isinstance(data, GraphSet):
+        rule = "task must be graph for many graphs, and node or link for one"
+        raise InvalidValue(rule, spec.task, "choose the other, or bring other data")
+    if spec.kind == "rgcn" and spec.num_edge_types != len(data.edge_type_names):
+        rule = f"num_edge_types must be that of the data, {len(data.edge_type_names)}"
+        raise InvalidValue(rule, spec.num_edge_types, "bring data with types of edges")
+
+
+def _can_be_judged(data: Graph | GraphSet, spec: ModelSpec) -> bool:
+    if spec.task == "link":
+        return isinstance(data, Graph) and data.is_undirected
+    return data.labels is not None and int((data.labels != NO_LABEL).sum()) >= LEAST_EXAMPLES
+
+
+def _over_everything(model: GNN, task) -> float:
+    with torch.no_grad():
+        logits, truth = zip(*(task.logits(model, part) for part in PARTS), strict=True)
+    return accuracy(torch.cat(logits), torch.cat(truth))
 
 
 def training_bytes(data: Graph | GraphSet, wanted: Plan) -> int:

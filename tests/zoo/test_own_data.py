@@ -10,7 +10,7 @@ from explainer_core.files import read_files
 from explainer_core.files.examples import example_files
 from explainer_core.graph import Graph, undirected
 from explainer_core.models.spec import KINDS
-from explainer_core.zoo.own_data import kinds_for, plan, tasks_for, train_own, training_bytes
+from explainer_core.zoo.own_data import judged_card, kinds_for, plan, tasks_for, train_own, training_bytes
 from explainer_core.zoo.splits import split_80_10_10, split_of
 
 CPU = torch.device("cpu")
@@ -136,3 +136,28 @@ def test_memory_grows_with_edges_width_and_layers(clubs):
     small = training_bytes(clubs, plan(clubs, "node", "gcn", hidden=8, layers=2))
     assert training_bytes(clubs, plan(clubs, "node", "gcn", hidden=64, layers=2)) > 4 * small
     assert training_bytes(clubs, plan(clubs, "node", "gcn", hidden=8, layers=8)) > 2 * small
+
+
+def test_a_network_from_elsewhere_is_judged_on_everything_or_on_the_data_s_own_split(clubs):
+    model, _ = train_own(clubs, quick(plan(clubs, "node", "gcn"), epochs=30), device=CPU)
+    known = clubs.labels >= 0
+    right = (model(clubs.x, clubs.edge_index).argmax(1) == clubs.labels)[known].float().mean()
+    judged = judged_card(clubs, model)
+    assert judged.test_accuracy == pytest.approx(float(right), abs=1e-4)
+    assert judged.train_accuracy is None
+    assert "those it was trained on too" in judged.notes[0]
+    masks = {f"{part}_mask": torch.arange(90) % 3 == i for i, part in enumerate(("train", "val", "test"))}
+    judged = judged_card(replace(clubs, node_data=masks), model)
+    test = known & masks["test_mask"]
+    right = (model(clubs.x, clubs.edge_index).argmax(1) == clubs.labels)[test].float().mean()
+    assert judged.test_accuracy == pytest.approx(float(right), abs=1e-4)
+    assert judged.notes == []
+
+
+def test_a_network_for_other_data_is_refused(clubs):
+    model, _ = train_own(clubs, quick(plan(clubs, "node", "gcn"), epochs=1), device=CPU)
+    narrow = replace(clubs, x=clubs.x[:, :2], feature_names=())
+    with pytest.raises(ValueError, match=r"in_features must be that of the data, 2 \(got 3\)"):
+        judged_card(narrow, model)
+    unlabelled = replace(clubs, labels=None)
+    assert judged_card(unlabelled, model).test_accuracy is None

@@ -1,0 +1,57 @@
+"""What the page of one's own graph remembers of a visit: files as they were read, and the network that is being trained."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import streamlit as st
+
+_READ = "files as they were read"
+_TRAINING = "network that is being trained"
+_TOLD = "what was told of the last network"
+_AGAIN = "how often the files were taken away"
+
+
+def read_before(files: Hashable, options: Hashable) -> Any:
+    """What the same files gave with the same options, if it was the last that was asked."""
+    known = st.session_state.get(_READ)
+    return known[2] if known is not None and known[:2] == (files, options) else None
+
+
+def remember_read(files: Hashable, options: Hashable, found: Any) -> None:
+    """Only the last: files are large."""
+    st.session_state[_READ] = (files, options, found)
+
+
+def fields_before(files: Hashable) -> tuple[str, ...] | None:
+    """The columns of these files, if they were the last that were read."""
+    known = st.session_state.get(_READ)
+    return known[2].fields if known is not None and known[0] == files else None
+
+
+def forget_read() -> None:
+    st.session_state.pop(_READ, None)
+    st.session_state[_AGAIN] = files_taken() + 1
+
+
+def files_taken() -> int:
+    """A number for the widgets' keys: a new one is an empty widget."""
+    return st.session_state.get(_AGAIN, 0)
+
+
+def begin_training(request: Hashable) -> None:
+    st.session_state[_TRAINING] = request
+    st.session_state.pop(_TOLD, None)
+
+
+def training() -> Any:
+    return st.session_state.get(_TRAINING)
+
+
+def end_training(told: tuple[str, str] | None = None) -> None:
+    """What is told, and whether it is an error, an info or a success, stays until the next training begins."""
+    st.session_state.pop(_TRAINING, None)
+    st.session_state[_TOLD] = told
+
+
+def told_of_training() -> tuple[str, str] | None:
+    return st.session_state.get(_TOLD)
