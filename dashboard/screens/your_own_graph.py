@@ -77,7 +77,7 @@ def remove(name: str) -> None:
     try:
         services.drop(name)
     except ValueError as gone:
-        state.end_training(("error", str(gone)))
+        state.end_training("error", str(gone))
         return
     state.end_training()
     state.set_query_param(state.DATASET, None)

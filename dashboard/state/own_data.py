@@ -47,11 +47,11 @@ def training() -> Any:
     return st.session_state.get(_TRAINING)
 
 
-def end_training(told: tuple[str, str] | None = None) -> None:
-    """What is told, and whether it is an error, an info or a success, stays until the next training begins."""
+def end_training(kind: str = "", text: str = "", curves: Any = None) -> None:
+    """What is told, an error, an info or a success, stays until the next training begins or something else is kept."""
     st.session_state.pop(_TRAINING, None)
-    st.session_state[_TOLD] = told
+    st.session_state[_TOLD] = (kind, text, curves)
 
 
-def told_of_training() -> tuple[str, str] | None:
-    return st.session_state.get(_TOLD)
+def told_of_training() -> tuple[str, str, Any]:
+    return st.session_state.get(_TOLD, ("", "", None))

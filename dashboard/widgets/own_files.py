@@ -218,18 +218,21 @@ def show_pictures(upload: services.Upload) -> None:
 
 
 def keep_button(format: str, upload: services.Upload, files: Sequence[services.SentFile | None]) -> None:
-    first = files[0]
-    usual = "My molecules" if format == "smiles" else "My graph" if first is None else first.name.rpartition(".")[0]
+    usual = {"smiles": "My molecules", "csv": "My graph"}.get(format) or _stem(files[0])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         title = st.text_input("Its name", value=shortened(usual, 40), max_chars=60, width=320, key=f"own title {usual}")
         st.button("Use this graph", type="primary", on_click=kept, args=(upload, title), icon=":material/check:")
+
+
+def _stem(file: services.SentFile | None) -> str:
+    return "" if file is None else file.name.rpartition(".")[0]
 
 
 def kept(upload: services.Upload, title: str) -> None:
     try:
         name = services.keep(upload, title)
     except ValueError as error:
-        state.end_training(("error", str(error)))
+        state.end_training("error", str(error))
         return
     state.forget_read()
     state.end_training()

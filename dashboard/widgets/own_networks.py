@@ -20,20 +20,18 @@ JUMPS = {"last": "the last layer", "cat": "all layers side by side", "max": "the
 
 
 def show_networks(info: services.DatasetInfo) -> None:
-    """Those that are there, each with the way to its explanations."""
-    cards = services.own_networks(info.name)
-    told = state.told_of_training()
-    if told is not None:
-        {"error": st.error, "success": st.success}.get(told[0], st.info)(sentence(told[1]))
-    for card in cards:
-        with st.container(horizontal=True, vertical_alignment="center", gap="medium", key=f"network {card.model}"):
-            st.markdown(f"**{for_markdown(model_text.model_title(card))}** · {for_markdown(score(card))}")
-            st.page_link(
-                "screens/explain.py",
-                label="Explain it",
-                icon=":material/arrow_forward:",
-                query_params={state.DATASET: card.dataset, state.MODEL: card.model},
+    """Those that are there, each with the way to its explanations; and what became of the last training."""
+    kind, told, curves = state.told_of_training()
+    if told:
+        {"error": st.error, "success": st.success}.get(kind, st.info)(sentence(told))
+    for card in services.own_networks(info.name):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"network {card.model}"):
+            st.markdown(
+                f"**{for_markdown(model_text.model_title(card))}** · {for_markdown(score(card))}", width="content"
             )
+            if st.button("Explain it", type="primary", icon=":material/arrow_forward:", key=f"explain {card.model}"):
+                query = {state.DATASET: card.dataset, state.MODEL: card.model}
+                st.switch_page("screens/explain.py", query_params=query)
             st.download_button(
                 "Weights",
                 services.weights_of(card),
@@ -44,6 +42,17 @@ def show_networks(info: services.DatasetInfo) -> None:
                 type="tertiary",
                 key=f"weights {card.model}",
             )
+    if curves is not None:
+        draw_curves(curves, *st.columns(2, gap="medium"))
+
+
+def draw_curves(curves: services.Training, left: DeltaGenerator, right: DeltaGenerator) -> None:
+    left.plotly_chart(training.loss_curve(curves.epochs), config=figures.STILL, alt="The loss, epoch by epoch")
+    right.plotly_chart(
+        training.accuracy_curves(curves.epochs),
+        config=figures.STILL,
+        alt="Accuracy on the training and on the validation part, epoch by epoch",
+    )
 
 
 def score(card: services.Card) -> str:
@@ -75,8 +84,13 @@ def train_network(info: services.DatasetInfo) -> None:
         st.caption(
             f"It ends by itself when it gets no better, and after {seconds:,.0f} seconds at most, with the best epoch so far."
         )
+        has_one = bool(services.own_networks(info.name))  # then to explain it is what the page is for
         place.button(
-            "Train", type="primary", icon=":material/play_arrow:", on_click=state.begin_training, args=(request,)
+            "Train",
+            type="secondary" if has_one else "primary",
+            icon=":material/play_arrow:",
+            on_click=state.begin_training,
+            args=(request,),
         )
         return
     with place.container():
@@ -114,41 +128,37 @@ def watch(request: services.TrainRequest) -> None:
     bar = st.progress(0.0, text="Waiting for a worker")
     st.button("Stop", on_click=stopped, icon=":material/stop:")
     left, right = st.columns(2, gap="medium")
+    watched = _Watched(bar, left.empty(), right.empty())
     try:
-        model = services.train(request, _Watched(bar, left.empty(), right.empty()).show)
+        model = services.train(request, watched.show)
     except FAILURES as error:  # a limit of a run, or data that cannot be trained on
-        state.end_training(("error", str(error)))
+        state.end_training("error", str(error))
     else:
         card = next(card for card in services.own_networks(request.dataset) if card.model == model)
-        state.end_training(("success", f"{model_text.model_title(card)}: {training.result(card)}"))
+        state.end_training("success", f"{model_text.model_title(card)}: {training.result(card)}", watched.last)
     st.rerun()
 
 
 def stopped() -> None:
-    state.end_training(("info", "the training was stopped; nothing of it is kept"))
+    state.end_training("info", "the training was stopped; nothing of it is kept")
 
 
 class _Watched:
     """The bar and the two figures of a training."""
 
-    def __init__(self, bar: DeltaGenerator, loss: DeltaGenerator, accuracy: DeltaGenerator):
-        self.bar, self.loss, self.accuracy, self.drawn_at = bar, loss, accuracy, 0.0
+    def __init__(self, bar: DeltaGenerator, left: DeltaGenerator, right: DeltaGenerator):
+        self.bar, self.left, self.right = bar, left, right
+        self.drawn_at, self.last = 0.0, None
 
     def show(self, progress: object) -> None:
         if isinstance(progress, services.Waiting):
             self.bar.progress(0.0, text=explanation_text.waiting(progress.ahead))
         elif isinstance(progress, services.Training):
+            self.last = progress
             text = training.so_far(progress.number, progress.total, progress.epochs)
             self.bar.progress(progress.number / progress.total, text=text)
             if time.monotonic() - self.drawn_at > TICK:
-                self.loss.plotly_chart(
-                    training.loss_curve(progress.epochs), config=figures.STILL, alt="The loss, epoch by epoch"
-                )
-                self.accuracy.plotly_chart(
-                    training.accuracy_curves(progress.epochs),
-                    config=figures.STILL,
-                    alt="Accuracy on the training and on the validation part, epoch by epoch",
-                )
+                draw_curves(progress, self.left, self.right)
                 self.drawn_at = time.monotonic()
 
 
@@ -217,7 +227,7 @@ def add_weights(info: services.DatasetInfo, data: bytes, fields: dict[str, Any],
         problem.error(sentence(error), icon=":material/error:")
         return
     card = next(card for card in services.own_networks(info.name) if card.model == model)
-    state.end_training(("success", f"{model_text.model_title(card)}: {score(card)}"))
+    state.end_training("success", f"{model_text.model_title(card)}: {score(card)}")
     state.forget_read()
     st.rerun()
 
