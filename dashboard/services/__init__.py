@@ -113,9 +113,6 @@ from dashboard.tasks import ClassRequest, Growing, Started, Step, Trying
 from dashboard.tasks.splits import parts_of
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
-from explainer_core.device import use_one_thread
-
-use_one_thread()
 
 __all__ = [
     "AMONG",
