@@ -21,14 +21,16 @@ CORE = (
     {"__init__", "__main__"},
 )
 DASHBOARD = (
-    {"__init__", "schema", "first_look", "limits", "cache"},
+    {"schema", "first_look", "limits", "cache"},
     {"view", "jobs", "address", "seats", "private_folder", "uploads"},
     {"catalogue", "gate"},
     {"tasks"},
     {"state", "services"},
     {"widgets"},
     {"screens"},
-    {"app", "server", "__main__"},
+    {"app", "asgi"},
+    {"launching", "server"},
+    {"__init__", "__main__"},
 )
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "load_model",
     "missing_sentence",
     "parts_given",
+    "python_of",
     "shipped_cards",
     "source_of",
     "token",
@@ -109,6 +110,16 @@ def parts_given(dataset: str) -> np.ndarray | None:
     """ "train", "val", "test" or "" for each node or graph, where they came with the data."""
     entry = _entry(dataset)
     return None if entry is None else entry.parts
+
+
+def python_of(dataset: str, model: str) -> tuple[str, str]:
+    """Expressions that give the data and the network in Python."""
+    entry = _entry(dataset)
+    if entry is None:
+        return f'xc.load_dataset("{dataset}")', f'xc.load_pretrained("{dataset}", "{model}")'
+    if entry.python is None:
+        return "...  # the graph you brought, as xc.Graph", "...  # and its network"
+    return entry.python[0], entry.python[1][model]
 
 
 def _entry(dataset: str) -> Entry | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dashboard.first_look import FirstLook
 from explainer_core import Card, DatasetInfo, Model
 
 SHIPPED, LAUNCHED, OWN = "shipped", "launched", "own"
@@ -22,6 +23,8 @@ class Entry:
     cards: tuple[Card, ...]
     load_model: Callable[[str], Model]
     parts: np.ndarray | None = None  # "train", "val", "test" or "" for each node or graph, where that is known
+    first: FirstLook | None = None
+    python: tuple[str, dict[str, str]] | None = None  # expressions for the data, and for each network by its name
 
     def card(self, model: str) -> Card:
         found = next((card for card in self.cards if card.model == model), None)

@@ -2,6 +2,7 @@
 
 from dashboard.cache import forget
 from dashboard.catalogue.entry import Entry, NotHere
+from dashboard.first_look import FIRST_LOOKS
 
 PREFIX = "launched-"
 _entries: dict[str, Entry] = {}
@@ -13,10 +14,13 @@ def add(entry: Entry) -> None:
         raise ValueError(f"what a server is started with is called {PREFIX}NAME (got {entry.info.name!r})")
     remove(entry.info.name)
     _entries[entry.info.name] = entry
+    if entry.first is not None:
+        FIRST_LOOKS[entry.info.name] = entry.first
 
 
 def remove(dataset: str) -> None:
     if _entries.pop(dataset, None) is not None:
+        FIRST_LOOKS.pop(dataset, None)
         forget(dataset)
 
 

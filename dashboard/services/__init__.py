@@ -9,6 +9,7 @@ from dashboard.services.answer import (
     MethodAnswer,
     Question,
     ask,
+    begun,
     compare,
     explain,
     known_answer,
@@ -135,10 +136,7 @@ from dashboard.tasks import ClassRequest, FileRefused, Growing, Started, Step, T
 from dashboard.tasks.splits import parts_of
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
-from explainer_core.device import use_one_thread
 from explainer_core.files import Options, SentFile
-
-use_one_thread()
 
 __all__ = [
     "AMONG",
@@ -198,6 +196,7 @@ __all__ = [
     "as_python",
     "ask",
     "ask_edited",
+    "begun",
     "beside_main",
     "beside_prototype",
     "broken_cards",

@@ -4,7 +4,7 @@ import csv
 
 import networkx as nx
 
-from dashboard.catalogue import LAUNCHED, OWN, source_of
+from dashboard.catalogue import python_of
 from dashboard.schema import MAIN_METHOD, Request
 from dashboard.services.answer import Answer
 from dashboard.services.pictures import node_colours, plain_colours
@@ -56,24 +56,12 @@ def as_network(answer: Answer) -> str:
     return to_pyvis(explanation, graph, colours=dict(zip(nodes, colours, strict=True))).generate_html()
 
 
-PLACEHOLDERS = {
-    LAUNCHED: ("...  # the data this server was started with", "...  # and the network, as it was then"),
-    OWN: ("...  # the graph you brought, as xc.Graph", "...  # and its network"),
-}
-
-
-def _as_python(request: Request) -> tuple[str, str]:
-    """How the data and the network are had."""
-    shipped = f'xc.load_dataset("{request.dataset}")', f'xc.load_pretrained("{request.dataset}", "{request.model}")'
-    return PLACEHOLDERS.get(source_of(request.dataset), shipped)
-
-
 def as_python(request: Request) -> str:
     """Lines that load the same network and give the same explanation."""
     config, default = request.config, ExplainConfig()
     changed = {name: value for name, value in config.to_dict().items() if value != getattr(default, name)}
     settings = ", ".join(f"{name}={value!r}" for name, value in changed.items())
-    data, model = _as_python(request)
+    data, model = python_of(request.dataset, request.model)
     target = {
         "node": f"xc.Node({request.target})",
         "graph": f"xc.WholeGraph({request.target})",

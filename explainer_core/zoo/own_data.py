@@ -105,6 +105,9 @@ def judged_card(data: Graph | GraphSet, model: GNN) -> Card:
     _check_fits(data, spec)
     task = make_task(data, spec.task, 0, device) if _can_be_judged(data, spec) else None
     own = task is not None and spec.task != "link" and has_own_split(data)
+    split: dict[str, Any] = {"rule": "none: all that have a class"}
+    if own and task is not None:
+        split = {"rule": "as the data say"} | {part: len(chosen) for part, chosen in task.split.items()}
     scores: dict[str, float | None] = dict.fromkeys(PARTS)
     if task is not None:
         scores = measure(model, task) if own else scores | {"test": _over_everything(model, task)}
@@ -116,7 +119,7 @@ def judged_card(data: Graph | GraphSet, model: GNN) -> Card:
         architecture=spec.to_dict(),
         training=TrainConfig().to_dict(),
         seed=0,
-        split={"rule": "as the data say" if own else "none: all that have a class"},
+        split=split,
         train_accuracy=rounded(scores["train"]),
         val_accuracy=rounded(scores["val"]),
         test_accuracy=rounded(scores["test"]),
