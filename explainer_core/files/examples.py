@@ -11,6 +11,7 @@ from explainer_core.datasets.molecules import COMPOUNDS
 from explainer_core.files.text import SentFile
 
 CLUBS = ("chess", "choir", "rowing")
+INTERESTS = ("games", "music", "water")
 PER_CLUB = 30
 FRIENDS = 2  # that each names in their own club
 SEED = 7
@@ -33,14 +34,12 @@ def example_files(format: str) -> tuple[SentFile, ...]:
 
 
 def club_network() -> nx.Graph:
-    """Friends are mostly of one's own club; age says nothing, being away on Fridays a bit."""
+    """A person's interest is that of their club in about two of three cases; their friends' interests tell the rest."""
     chance, net = random.Random(SEED), nx.Graph()
     for i in range(len(CLUBS) * PER_CLUB):
         club = i // PER_CLUB
-        away = chance.random() < (0.2, 0.5, 0.8)[club]
-        net.add_node(
-            f"p{i + 1:02d}", label=CLUBS[club], age=chance.randint(18, 60), friday="away" if away else "at home"
-        )
+        interest = INTERESTS[club] if chance.random() < 0.5 else chance.choice(INTERESTS)
+        net.add_node(f"p{i + 1:02d}", label=CLUBS[club], age=chance.randint(18, 60), interest=interest)
     people = list(net)
     for i, person in enumerate(people):
         club = people[i // PER_CLUB * PER_CLUB :][:PER_CLUB]

@@ -63,7 +63,7 @@ def test_the_three_formats_of_a_graph_hold_the_same():
         clubs = [graph.class_names[label] if label >= 0 else "" for label in graph.labels.tolist()]
         assert clubs == [club for _, club in net.nodes(data="label")]
         assert torch.equal(graph.x, graphs[0].x)
-        assert set(graph.feature_names) == {"age", "friday away", "friday at home"}
+        assert set(graph.feature_names) == {"age", "interest games", "interest music", "interest water"}
 
 
 def test_every_example_is_read():

@@ -39,8 +39,8 @@ ODD_CELLS = (
 OPTIONS = st.builds(
     Options,
     directed=st.sampled_from([None, True, False]),
-    label=st.sampled_from([None, "", "age", "label", "friday", "nothing"]),
-    features=st.sampled_from([None, (), ("age",), ("friday", "age"), ("id",)]),
+    label=st.sampled_from([None, "", "age", "label", "interest", "nothing"]),
+    features=st.sampled_from([None, (), ("age",), ("interest", "age"), ("id",)]),
     split=st.sampled_from([None, "", "label"]),
     header=st.sampled_from([None, True, False]),
     own_feature=st.booleans(),

@@ -157,7 +157,7 @@ def test_a_network_from_elsewhere_is_judged_on_everything_or_on_the_data_s_own_s
 def test_a_network_for_other_data_is_refused(clubs):
     model, _ = train_own(clubs, quick(plan(clubs, "node", "gcn"), epochs=1), device=CPU)
     narrow = replace(clubs, x=clubs.x[:, :2], feature_names=())
-    with pytest.raises(ValueError, match=r"in_features must be that of the data, 2 \(got 3\)"):
+    with pytest.raises(ValueError, match=r"in_features must be that of the data, 2 \(got 4\)"):
         judged_card(narrow, model)
     unlabelled = replace(clubs, labels=None)
     assert judged_card(unlabelled, model).test_accuracy is None
