@@ -4,6 +4,7 @@ Streamlit keeps what is sent in memory until the page that sent it is gone, and 
 """
 
 from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.limits import MB
 
@@ -22,3 +23,10 @@ def refusal(path: str) -> str | None:
     if sum(len(file.data) for file in files) >= MOST_BYTES:
         return f"all pages together must hold at most {MOST_BYTES // MB} MB of files (got more); try again in a minute"
     return None
+
+
+def forget_files() -> None:
+    """All files of the page that asks: what was made of them is kept elsewhere, or not at all."""
+    context = get_script_run_ctx()
+    if context is not None:
+        context.uploaded_file_mgr.remove_session_files(context.session_id)

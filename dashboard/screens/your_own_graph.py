@@ -1,5 +1,7 @@
 """The page of one's own graph: bring it, train a network on it or bring its weights, and go on to explain it."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from dashboard import services, state
@@ -12,6 +14,7 @@ WAYS = {"train": "Train one", "weights": "Bring its weights"}
 
 
 def show() -> None:
+    state.leave_training(PAGE)
     state.enter(PAGE)
     st.title("Your own graph")
     st.write(
@@ -23,16 +26,23 @@ def show() -> None:
     missing = state.query_param(state.DATASET)
     if missing is not None and missing not in mine and services.source_of(missing) == services.OWN:
         st.warning(sentence(services.missing_sentence(missing) or ""))
-    if mine:
-        show_mine(mine)
-        st.header("Bring another")
-    try:
-        bring_files()
-    except services.RunRefused as refused:
-        st.error(sentence(refused))
+    run = show_mine(mine) if mine else None
+    below = st.empty()
+    if run is not None:
+        below.empty()  # nothing to touch while a network is trained
+        run()
+        return
+    with below.container():
+        if mine:
+            st.header("Bring another")
+        try:
+            bring_files()
+        except services.RunRefused as refused:
+            st.error(sentence(refused))
 
 
-def show_mine(mine: dict[str, services.DatasetInfo]) -> None:
+def show_mine(mine: dict[str, services.DatasetInfo]) -> Callable[[], None] | None:
+    """What was brought and its networks; and what is to run once the page stands."""
     state.dataset_from_query(list(mine))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         name = st.selectbox(
@@ -67,10 +77,10 @@ def show_mine(mine: dict[str, services.DatasetInfo]) -> None:
         key="own way",
         disabled=state.training() is not None,
     )
-    if way == "weights":
-        bring_weights(info)
-    else:
-        train_network(info)
+    if way != "weights":
+        return train_network(info)
+    bring_weights(info)
+    return None
 
 
 def remove(name: str) -> None:

@@ -5,6 +5,9 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.state.query import place
+from dashboard.uploads import forget_files
+
 _READ = "files as they were read"
 _TRAINING = "network that is being trained"
 _TOLD = "what was told of the last network"
@@ -29,6 +32,8 @@ def fields_before(files: Hashable) -> tuple[str, ...] | None:
 
 
 def forget_read() -> None:
+    """The files leave the server's memory, and the widgets that sent them."""
+    forget_files()
     st.session_state.pop(_READ, None)
     st.session_state[_AGAIN] = files_taken() + 1
 
@@ -51,6 +56,12 @@ def end_training(kind: str = "", text: str = "", curves: Any = None) -> None:
     """What is told, an error, an info or a success, stays until the next training begins or something else is kept."""
     st.session_state.pop(_TRAINING, None)
     st.session_state[_TOLD] = (kind, text, curves)
+
+
+def leave_training(page: str) -> None:
+    """Whoever comes from another page has left what was trained there, and with them its run ended."""
+    if training() is not None and place() != page:
+        end_training("info", "the training ended when you left the page; nothing of it is kept")
 
 
 def told_of_training() -> tuple[str, str, Any]:

@@ -25,6 +25,7 @@ FILE_LABELS = {
     "molecules": "Molecules",
 }
 DIRECTIONS = {None: "As the file says", False: "Both ways", True: "One way"}
+MOST_BARS = 12
 FOUND, NONE = "found by its name", "none"
 
 
@@ -40,7 +41,7 @@ def bring_files() -> None:
     if isinstance(found, services.FileRefused):
         names = [file.name if file is not None else None for file in files]
         place = names.index(found.file) if found.file in names else 0
-        problems[place].error(sentence(found.sentence), icon=":material/error:")
+        problems[place].error(f"{for_markdown(found.sentence)}.", icon=":material/error:")
         return
     preview(found)
     keep_button(format, found, files)
@@ -110,13 +111,14 @@ def ask(
 
 def choose_options(format: str, fields: tuple[str, ...]) -> services.Options:
     """Where the file leaves something open, or was misunderstood."""
+    key = f"{format} {state.files_taken()} {' '.join(fields)}"  # of other files nothing is chosen yet
     with st.expander("Read it otherwise", icon=":material/tune:"):
         label = st.selectbox(
             "Classes",
             [FOUND, NONE, *fields],
             format_func=shortened,
             help="The column that tells the class. Empty cells are nodes whose class nobody knows.",
-            key="own classes",
+            key=f"own classes {key}",
         )
         asked = None if label == FOUND else "" if label == NONE else label
         if format == "smiles":
@@ -126,7 +128,7 @@ def choose_options(format: str, fields: tuple[str, ...]) -> services.Options:
             [field for field in fields if field != label],
             placeholder="all other columns",
             format_func=shortened,
-            key="own features",
+            key=f"own features {key}",
         )
         ways = [way for way in DIRECTIONS if way is not None or format != "csv"]
         directed = st.segmented_control(
@@ -135,19 +137,19 @@ def choose_options(format: str, fields: tuple[str, ...]) -> services.Options:
             format_func=DIRECTIONS.__getitem__,
             default=ways[0],
             required=True,
-            key=f"own ways {format}",
+            key=f"own ways {key}",
         )
         with st.container(horizontal=True, gap="medium"):
             scale = st.toggle(
                 "Scale features beyond 10",
                 value=True,
                 help="To mean 0 and spread 1. Leave it off if you bring a network that was trained on the numbers as they are.",
-                key="own scale",
+                key=f"own scale {key}",
             )
             own_feature = st.toggle(
                 "Without features, one for each node",
                 help="So that a network can tell nodes apart by who they are; otherwise each node has a single 1.",
-                key="own feature",
+                key=f"own feature {key}",
             )
     return services.Options(
         label=asked, features=tuple(features) or None, directed=directed, scale=scale, own_feature=own_feature
@@ -176,10 +178,12 @@ def preview(upload: services.Upload) -> None:
     with right:
         if facts.class_counts:
             st.plotly_chart(
-                figures.class_balance(facts.class_counts[:12]),
+                figures.class_balance(facts.class_counts[:MOST_BARS]),
                 config=figures.STILL,
                 alt="Bars: how many examples each class has",
             )
+        if len(facts.class_counts) > MOST_BARS:
+            st.caption(f"and {len(facts.class_counts) - MOST_BARS:,} classes more")
         show_pictures(upload)
 
 

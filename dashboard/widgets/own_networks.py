@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -15,6 +16,7 @@ from dashboard.view.plain_text import for_markdown, sentence, shortened
 TASKS = {"node": "The class of a node", "graph": "The class of a molecule", "link": "Which nodes are joined"}
 TICK = 0.4  # seconds between two drawings of the curves
 FAILURES = (ValueError, RuntimeError, MemoryError)
+FIGURE = training.HEIGHT + 30  # pixels
 READOUTS = {"mean": "mean", "sum": "sum", "max": "maximum"}
 JUMPS = {"last": "the last layer", "cat": "all layers side by side", "max": "the maximum over all layers"}
 
@@ -66,35 +68,29 @@ def score(card: services.Card) -> str:
 # Training
 
 
-def train_network(info: services.DatasetInfo) -> None:
-    """The form, and once it is sent the curves; meanwhile nothing but the way to stop can be touched."""
+def train_network(info: services.DatasetInfo) -> Callable[[], None] | None:
+    """The form. Once it is sent, what trains and draws is given back, for the page to call when all else stands:
+    meanwhile nothing but the way to stop can be touched."""
     possible = services.tasks_of(info.name)
     if not possible:
         st.info(
             "There is nothing to learn here: no two classes are known, and directed edges are not predicted. "
             "Bring the graph again with classes."
         )
-        return
+        return None
     running = state.training()
     running = running if running is not None and running.dataset == info.name else None
     request = choose_training(info, possible, disabled=running is not None)
-    place = st.empty()
-    if running is None:
-        seconds = services.training_seconds()
-        st.caption(
-            f"It ends by itself when it gets no better, and after {seconds:,.0f} seconds at most, with the best epoch so far."
-        )
-        has_one = bool(services.own_networks(info.name))  # then to explain it is what the page is for
-        place.button(
-            "Train",
-            type="secondary" if has_one else "primary",
-            icon=":material/play_arrow:",
-            on_click=state.begin_training,
-            args=(request,),
-        )
-        return
-    with place.container():
-        watch(running)
+    # one slot for each thing, so that what stood there before is gone at once
+    first, second, below = st.empty(), st.empty(), st.container()
+    if running is not None:
+        return partial(watch, running, first, second, below)
+    has_one = bool(services.own_networks(info.name))  # then to explain it is what the page is for
+    kind = "secondary" if has_one else "primary"
+    first.button("Train", type=kind, icon=":material/play_arrow:", on_click=state.begin_training, args=(request,))
+    early = "It ends by itself when it gets no better, and after" if request.stop_early else "It ends after"
+    second.caption(f"{early} {services.training_seconds():,.0f} seconds at most, with the best epoch so far.")
+    return None
 
 
 def choose_training(info: services.DatasetInfo, possible: tuple[str, ...], disabled: bool) -> services.TrainRequest:
@@ -123,12 +119,13 @@ def choose_training(info: services.DatasetInfo, possible: tuple[str, ...], disab
     return replace(usual, layers=int(layers), hidden=int(hidden), epochs=int(epochs), seed=int(seed), stop_early=early)
 
 
-def watch(request: services.TrainRequest) -> None:
-    """Any touch ends the script at the next word to the page, and with it the run; here only the way to stop can be touched."""
-    bar = st.progress(0.0, text="Waiting for a worker")
-    st.button("Stop", on_click=stopped, icon=":material/stop:")
-    left, right = st.columns(2, gap="medium")
-    watched = _Watched(bar, left.empty(), right.empty())
+def watch(request: services.TrainRequest, first: DeltaGenerator, second: DeltaGenerator, below: DeltaGenerator) -> None:
+    """Any touch ends the script at the next word to the page, and with it the run."""
+    bar = first.progress(0.0, text="Waiting for a worker")
+    second.button("Stop", on_click=stopped, icon=":material/stop:")
+    # of fixed height: a figure that is drawn anew must not move what one wants to click
+    left, right = (each.container(height=FIGURE, border=False).empty() for each in below.columns(2, gap="medium"))
+    watched = _Watched(bar, left, right)
     try:
         model = services.train(request, watched.show)
     except FAILURES as error:  # a limit of a run, or data that cannot be trained on
