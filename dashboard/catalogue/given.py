@@ -14,6 +14,7 @@ from dashboard.first_look import FirstLook
 from dashboard.schema import SPLITS
 from explainer_core import Card, DatasetInfo, Graph, GraphSet, Model
 from explainer_core.adapters.copying import check_module, hookable_copy
+from explainer_core.device import one_thread
 from explainer_core.models import GNN
 from explainer_core.models.protocol import check_model
 from explainer_core.predictions import Predictions, predictions
@@ -25,6 +26,7 @@ UNLABELLED = "The data has no classes to compare with."
 FEW, MANY = 2, 20  # neighbours of a node that is worth looking at first
 
 
+@one_thread()
 def entry_of(
     model: Any,
     data: Any,
