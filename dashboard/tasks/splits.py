@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from dashboard import catalogue
 from dashboard.cache import Cache
 from dashboard.tasks.subjects import card_of, load_data
 from dashboard.view.model_text import is_borrowed
@@ -17,8 +18,13 @@ def parts_of(dataset: str, model: str) -> np.ndarray | None:
 
 
 def _parts(dataset: str, model: str) -> np.ndarray | None:
-    card, labels = card_of(dataset, model), load_data(dataset).labels
-    if card.task == "link" or labels is None or bool((labels == NO_LABEL).any()) or is_borrowed(card):
+    card, given = card_of(dataset, model), catalogue.parts_given(dataset)
+    if card.task == "link" or not card.split:
+        return None
+    if given is not None:
+        return given
+    labels = load_data(dataset).labels
+    if labels is None or bool((labels == NO_LABEL).any()) or is_borrowed(card):
         return None
     split = split_80_10_10(labels.numpy(), card.split.get("seed", card.seed))
     if any(len(split[part]) != card.split.get(part) for part in PARTS):
