@@ -58,7 +58,7 @@ from dashboard.services.mistakes import (
     patterns,
     table,
 )
-from dashboard.services.pictures import COLOURS, Drawn, count_drawn, kept_on, mask_on, weighed
+from dashboard.services.pictures import COLOURS, NEAR, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
     SMILES_DATASETS,
     class_names,
@@ -80,7 +80,14 @@ from dashboard.services.prototypes import (
     titled,
     with_label,
 )
-from dashboard.services.second_network import explain_under, on_one_layout, other_networks, shared_parts
+from dashboard.services.second_network import (
+    SharedParts,
+    explain_under,
+    on_one_layout,
+    other_networks,
+    shared_parts,
+)
+from dashboard.services.two_networks import Cell, Versus, versus, versus_as_csv, versus_table
 from dashboard.services.warming import warm_up
 from dashboard.services.what_if import (
     Changed,
@@ -101,7 +108,7 @@ from dashboard.services.what_if import (
     with_type,
     without_node,
 )
-from dashboard.services.why_not import Both, why_and_why_not
+from dashboard.services.why_not import CLOSE, Both, why_and_why_not
 from dashboard.tasks import ClassRequest, Growing, Started, Step, Trying
 from dashboard.tasks.splits import parts_of
 from explainer_core import ExplainConfig, Explanation, Prototype
@@ -114,16 +121,19 @@ __all__ = [
     "AMONG",
     "AUTO",
     "CHANCE_METHOD",
+    "CLOSE",
     "COLOURS",
     "FROM_UNSEEN",
     "LINK_CLASSES",
     "MAIN_METHOD",
     "MASK_METHOD",
+    "NEAR",
     "PER_PAGE",
     "SMILES_DATASETS",
     "Answer",
     "Both",
     "Card",
+    "Cell",
     "Changed",
     "ClassRequest",
     "Comparison",
@@ -143,10 +153,12 @@ __all__ = [
     "Question",
     "Request",
     "RunRefused",
+    "SharedParts",
     "Started",
     "Step",
     "TargetFacts",
     "Trying",
+    "Versus",
     "Waiting",
     "about",
     "all_cards",
@@ -233,6 +245,9 @@ __all__ = [
     "titled",
     "toggled",
     "try_starts",
+    "versus",
+    "versus_as_csv",
+    "versus_table",
     "warm_up",
     "weighed",
     "why_and_why_not",

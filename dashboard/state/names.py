@@ -27,6 +27,7 @@ INSTEAD, EDITS, AGAIN = (
 OF_TARGET = (NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS, LABEL, INSTEAD, EDITS, AGAIN)
 # Which instances the Debug page counts, and which cell of the confusion matrix it lists.
 SPLIT, CELL = "split", "cell"
+VERSUS = "versus"  # the cell of the table of two networks
 WITH_DEGREE, WITH_SIZE, WITH_HOMOPHILY = RANGES = ("with_degree", "with_size", "with_homophily")
 WITH_MOTIF, WITH_TEXT = "with_motif", "with_text"
-OF_MISTAKES = (SPLIT, CELL, *RANGES, WITH_MOTIF, WITH_TEXT)
+OF_MISTAKES = (SPLIT, CELL, VERSUS, *RANGES, WITH_MOTIF, WITH_TEXT)
