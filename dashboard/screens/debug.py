@@ -12,6 +12,7 @@ from dashboard.widgets import controls, verdict
 from dashboard.widgets.debug_heading import show_heading
 from dashboard.widgets.missing import card_or_reason
 from dashboard.widgets.mistakes import THINGS, choose_instances, show_overview
+from dashboard.widgets.notes import show_notes
 from dashboard.widgets.patterns import show_patterns
 from dashboard.widgets.two_networks import choose_other, show_instance_under, show_versus
 from dashboard.widgets.what_if import show_what_if
@@ -86,6 +87,7 @@ def show_instance(
     if second is not None and both is not None:
         show_instance_under(card, second, both.why, info.title)
     show_what_if(request, facts)
+    show_notes(info, card, request, facts, None if both is None else both.why)
 
 
 def everything(slot: DeltaGenerator, card: services.Card):

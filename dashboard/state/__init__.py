@@ -81,6 +81,15 @@ from dashboard.state.names import (
     WITH_SIZE,
     WITH_TEXT,
 )
+from dashboard.state.notes import (
+    add_visitors_note,
+    box_key,
+    delete_visitors_note,
+    note_chosen,
+    note_saved,
+    saved_note,
+    visitors_notes,
+)
 from dashboard.state.query import enter, on_change, one_of, query_param, set_query_param, set_widget
 from dashboard.state.session import (
     classes_seen,
@@ -177,8 +186,10 @@ __all__ = [
     "WITH_SIZE",
     "WITH_TEXT",
     "Choice",
+    "add_visitors_note",
     "as_in_the_paper",
     "auto_changed",
+    "box_key",
     "can_redo",
     "cell_clicked",
     "cell_from_query",
@@ -193,6 +204,7 @@ __all__ = [
     "dataset_from_query",
     "dataset_to_query",
     "default_config",
+    "delete_visitors_note",
     "edits_from_query",
     "end_chosen",
     "enter",
@@ -218,6 +230,8 @@ __all__ = [
     "model_from_query",
     "model_to_query",
     "no_instances_filter",
+    "note_chosen",
+    "note_saved",
     "number_typed",
     "on_change",
     "one_of",
@@ -231,6 +245,7 @@ __all__ = [
     "reset",
     "reset_edits",
     "row_chosen",
+    "saved_note",
     "second_chosen",
     "see_class",
     "sent_node",
@@ -249,5 +264,6 @@ __all__ = [
     "undo",
     "usual_target",
     "visitor",
+    "visitors_notes",
     "welcome_again",
 ]
