@@ -5,11 +5,11 @@ A picture is an image and not a part of the page: whatever is in it, an image ru
 
 import base64
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from dashboard.view.explanation_text import counted, percent
 from dashboard.view.notes import MARKS, Note, Shown
-from dashboard.view.plain_text import shortened
 from dashboard.view.standalone import styles
 from dashboard.view.svg_shapes import escaped, theme_rules
 
@@ -19,12 +19,35 @@ article { border-top: 1px solid var(--border); padding: 1.2rem 0 .6rem; break-in
 article h2 { margin: 0 0 .3rem; overflow-wrap: anywhere; }
 article .text { font-size: 1.1rem; }
 article .about { color: var(--soft); font-size: .875rem; }
+article .panels { grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 30rem)); margin: 1rem 0 .8rem; }
 figure img { width: 100%; height: auto; border: 1px solid var(--border); border-radius: 6px; }
 """
 
 
-def report(title: str, notes: Sequence[tuple[Note, Shown]], weights: dict[str, str]) -> str:
-    """The whole page. `weights` are those that each network has now: a note of others says so."""
+OTHER_WEIGHTS = "written about other weights than the network has now"
+
+
+class Network(NamedTuple):
+    """One that notes may be about, as it is now."""
+
+    title: str
+    weights: str
+
+
+Networks = Mapping[str, Network]  # by name
+
+
+def is_outdated(note: Note, networks: Networks) -> bool:
+    """Whether the network of this name is not the one that the note was written about."""
+    return note.model not in networks or networks[note.model].weights != note.weights
+
+
+def title_of(note: Note, networks: Networks) -> str:
+    return networks[note.model].title if note.model in networks else note.model
+
+
+def report(title: str, notes: Sequence[tuple[Note, Shown]], networks: Networks) -> str:
+    """The whole page."""
     marks = Counter(note.mark for note, _ in notes)
     summary = ", ".join(f"{marks[mark]:,} {mark}" for mark in MARKS if marks[mark])
     heading, number = f"Notes on {title}", counted(len(notes), "note")
@@ -36,18 +59,17 @@ def report(title: str, notes: Sequence[tuple[Note, Shown]], weights: dict[str, s
             f"<title>{escaped(heading)}</title>\n<style>{styles()}{LAYOUT}</style>\n</head>\n<body>\n<main>",
             f"<h1>{escaped(heading)}</h1>",
             f"<p>{escaped(f'{number}: {summary}.' if notes else 'There is no note yet.')}</p>",
-            *(_article(note, shown, weights) for note, shown in notes),
+            *(_article(note, shown, networks) for note, shown in notes),
             "</main>\n</body>\n</html>\n",
         )
     )
 
 
-def _article(note: Note, shown: Shown, weights: dict[str, str]) -> str:
+def _article(note: Note, shown: Shown, networks: Networks) -> str:
     truth = f"; true: “{note.truth}”" if note.truth else ""
     lines = shown.lines or (f"Predicted “{note.predicted}” ({percent(note.probability)}){truth}.",)
-    about = [f"{note.model}, weights {note.weights[:12]}", note.made.replace("T", " ")[:16] + " UTC"]
-    about += [f"changes: {shortened(note.edits, 400)}"] if note.edits else []
-    about += [OTHER_WEIGHTS] if is_outdated(note, weights) else []
+    about = [f"{title_of(note, networks)}, weights {note.weights[:12]}", note.made.replace("T", " ")[:16] + " UTC"]
+    about += [OTHER_WEIGHTS] if is_outdated(note, networks) else []
     return "\n".join(
         (
             "<article>",
@@ -61,13 +83,6 @@ def _article(note: Note, shown: Shown, weights: dict[str, str]) -> str:
             "</article>",
         )
     )
-
-
-OTHER_WEIGHTS = "written about other weights than the network has now"
-
-
-def is_outdated(note: Note, weights: dict[str, str]) -> bool:
-    return weights.get(note.model) != note.weights
 
 
 def _figure(caption: str, svg: str) -> str:

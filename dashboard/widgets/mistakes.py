@@ -216,7 +216,7 @@ def _columns(card: services.Card, titles: Mapping[str, str]) -> dict:
         "predicted": text("Predicted"),
         "confidence": share("Confidence"),
         **{name: text(title) for name, title in titles.items()},
-        **{f"{name}_confidence": share(f"{title}, sure") for name, title in titles.items()},
+        **{f"{name}_confidence": share(f"{title}, sure", width=105) for name, title in titles.items()},
         "degree": number("Degree", format="%.0f" if card.task != "graph" else "%.1f", width=75),
         "size": number("Nodes", format="%.0f", width=75),
         "homophily": number("Same class", format="%.0f %%", width=95, help="Of its neighbours"),

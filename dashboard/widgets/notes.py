@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import services, state
 from dashboard.address import server_address
 from dashboard.schema import edits_to_text
-from dashboard.view import explanation_text, model_text, report, svg
+from dashboard.view import explanation_text, model_text, report, svg, what_if_text
 from dashboard.view.notes import MARKS, MOST_TEXT, Note, Shown, target_text
 from dashboard.view.plain_text import for_markdown, for_spreadsheet, sentence
 from dashboard.widgets.explanation_view import headline_of
@@ -112,6 +112,10 @@ def _edits_made(request: services.Request) -> tuple:
 def _shown(edited: services.Request, facts: services.TargetFacts, answer: services.Answer | None) -> Shown:
     """What the page shows of the instance: its part, and its changed graph where there are changes."""
     remarks = [] if answer is None else [". ".join(headline_of(answer))]
+    if edited.edits:
+        node, feature = services.names_in(edited)
+        remarks.append(what_if_text.edits_said(edited.edits, node, feature))
+        remarks.append(what_if_text.now_said(facts, services.ask_edited(edited)))
     pictures = []
     if answer is not None:
         drawing = answer.question.drawing
@@ -136,9 +140,9 @@ def _show_own(notes: Sequence[Note], card: services.Card, request: services.Requ
     own = [note for note in notes if note.model == card.model and (note.kind, note.target) == target]
     for note in own:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            outdated = f" ({report.OTHER_WEIGHTS})" if report.is_outdated(note, _weights(card)) else ""
-            text = f"{MARKS[note.mark]} {note.mark}{': ' if note.text else ''}"
-            st.markdown(f"**{for_markdown(text)}**{for_markdown(note.text + outdated)}", width="stretch")
+            outdated = f" ({report.OTHER_WEIGHTS})" if report.is_outdated(note, _networks(card)) else ""
+            mark = f"{MARKS[note.mark]} {note.mark}{':' if note.text else ''}"
+            st.markdown(f"**{for_markdown(mark)}** {for_markdown(note.text + outdated)}", width="stretch")
             st.button(
                 "Delete",
                 icon=":material/delete:",
@@ -153,19 +157,21 @@ def _delete(id: str) -> None:
     services.delete_note(id) if is_own_machine() else state.delete_visitors_note(id)
 
 
-def _weights(card: services.Card) -> dict[str, str]:
-    return {each.model: each.sha256 for each in services.all_cards() if each.dataset == card.dataset}
+def _networks(card: services.Card) -> dict[str, report.Network]:
+    """Those of the data set as they are now, by name."""
+    cards = [each for each in services.all_cards() if each.dataset == card.dataset]
+    return {each.model: report.Network(model_text.model_title(each), each.sha256) for each in cards}
 
 
 def _show_all(info: services.DatasetInfo, card: services.Card, notes: tuple[Note, ...]) -> None:
-    name, weights = f"{card.dataset}-notes", _weights(card)
+    name, networks = f"{card.dataset}-notes", _networks(card)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         counted = explanation_text.counted(len(notes), "note")
         st.markdown(f"**{for_markdown(f'{info.title}: {counted}')}**")
         with st.container(horizontal=True, width="content", gap="xsmall"):
             st.download_button(
                 "Report",
-                lambda: report.report(info.title, kept_with_pictures(card.dataset), weights),
+                lambda: report.report(info.title, kept_with_pictures(card.dataset), networks),
                 file_name=f"{name}.html",
                 mime="text/html",
                 key="save_report",
@@ -182,13 +188,12 @@ def _show_all(info: services.DatasetInfo, card: services.Card, notes: tuple[Note
                 on_click="ignore",
                 icon=":material/download:",
             )
-    titles = {each.model: model_text.model_title(each) for each in services.all_cards() if each.dataset == card.dataset}
     table = pd.DataFrame(
         {
             "mark": [f"{MARKS[note.mark]} {note.mark}" for note in notes],
             "what": [for_spreadsheet(note.name) for note in notes],
             "text": [for_spreadsheet(note.text) for note in notes],
-            "model": [titles.get(note.model, note.model) for note in notes],
+            "model": [report.title_of(note, networks) for note in notes],
             "predicted": [note.predicted for note in notes],
             "true": [note.truth for note in notes],
         }
@@ -205,7 +210,7 @@ def _show_all(info: services.DatasetInfo, card: services.Card, notes: tuple[Note
             name: st.column_config.TextColumn(title)
             for name, title in (
                 ("mark", "Mark"),
-                ("what", info_title(card)),
+                ("what", {"node": "Node", "graph": "Graph", "link": "Pair"}[card.task]),
                 ("text", "Note"),
                 ("model", "Network"),
                 ("predicted", "Predicted"),
@@ -214,7 +219,3 @@ def _show_all(info: services.DatasetInfo, card: services.Card, notes: tuple[Note
         },
         alt="All notes of this data set, the newest first",
     )
-
-
-def info_title(card: services.Card) -> str:
-    return {"node": "Node", "graph": "Graph", "link": "Pair"}[card.task]

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
 from dashboard.schema import judged
-from dashboard.view import explanation_text, legend, model_text, ranking
+from dashboard.view import debug_text, explanation_text, legend, model_text, ranking
 from dashboard.view.plain_text import for_markdown, sentence
 from dashboard.view.things import things_of
 from dashboard.widgets.explanation_view import headline_of
@@ -25,6 +25,7 @@ class Look:
     colour: str = "predicted"
     everything: bool = False
     near: int = services.NEAR
+    causes: bool = False  # of mistakes, said under the pictures
 
 
 def choose_second(card: services.Card) -> DeltaGenerator | None:
@@ -123,3 +124,5 @@ def _show_one(
     icon, word = explanation_text.badge(facts, judged(answer.explanation))
     title, words = headline_of(answer)
     st.markdown(f"**{for_markdown(title)}**  \n{for_markdown(f'{icon} {word.capitalize()}. {words}')}")
+    if look.causes and facts.right is False and (cause := services.cause(request)) is not None:
+        st.markdown(f":material/lightbulb: {for_markdown(debug_text.capital(cause.text))}")

@@ -105,4 +105,4 @@ def _dropped(found: services.Versus, cell: services.Cell) -> tuple[str, ...]:
 def show_instance_under(card: services.Card, second: services.Card, answer: services.Answer, data: str) -> None:
     """The instance under both networks, on one layout, with the edges that both keep marked."""
     st.subheader(f"And under {for_markdown(model_text.model_title(second))}?")
-    show_second(st.empty(), card, second.model, answer, Look(data, "debug", near=services.CLOSE))
+    show_second(st.empty(), card, second.model, answer, Look(data, "debug", near=services.CLOSE, causes=True))

@@ -23,7 +23,7 @@ from dashboard.address import Address
 from dashboard.schema import Request
 from dashboard.services import notes as service
 from dashboard.view.notes import MOST_TEXT, Note, Shown, clean
-from dashboard.view.report import report
+from dashboard.view.report import Network, report
 from dashboard.widgets import notes as widget
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -231,7 +231,7 @@ def test_the_report_tells_marks_texts_lines_pictures_and_other_weights():
         note(id="1", mark="spurious", text="a leak", weights="1" * 64),
         note(id="2", weights="2" * 64, text="fine"),
     )
-    html = report("Karate", [(new, shown), (old, shown)], {"gcn": "2" * 64})
+    html = report("Karate", [(new, shown), (old, shown)], {"gcn": Network("GCN", "2" * 64)})
     page = parsed(html)
     articles = list(page.iter("article"))
     assert "2 notes: 1 spurious, 1 good." in "".join(page.itertext())
@@ -240,6 +240,7 @@ def test_the_report_tells_marks_texts_lines_pictures_and_other_weights():
     assert "✗ Spurious: node 3" in told[1]
     assert ["written about other weights" in each for each in told] == [False, True]
     assert all("Predicted “one” (50 %)." in each for each in told)
+    assert all("GCN, weights" in each for each in told)
     data = next(page.iter("img")).get("src").partition(",")[2]
     assert parsed(base64.b64decode(data).decode()).find("{http://www.w3.org/2000/svg}title").text == "a"
     assert "http" not in html.replace("http-equiv", "")  # nothing is fetched
@@ -301,6 +302,7 @@ def test_edits_go_with_the_note_and_are_drawn():
     assert not app.error
     ((kept, shown),) = services.kept_with_pictures("karate")
     assert kept.edits == "cut-0-19"
+    assert any(line.startswith("1 change: cut ") for line in shown.lines)
     assert [title for title, _ in shown.pictures] == ["What the prediction rests on", "What was changed"]
     assert kept.predicted == facts.class_names[facts.predicted]  # of the graph as it is
 
