@@ -7,6 +7,7 @@ import streamlit as st
 from dashboard import services, state
 from dashboard.widgets import controls
 from dashboard.widgets.graph_view import gallery_view, map_view
+from dashboard.widgets.network import nodes_title
 from dashboard.widgets.pick import SPLITS
 
 LAYOUT_TITLES = {"graph": "Drawn graph", "embedding": "What the network sees", "gallery": "Gallery"}
@@ -97,7 +98,7 @@ def choose_filter(card: services.Card) -> services.GraphFilter:
         if services.parts_of(card.dataset, card.model) is not None:
             splits = SPLITS.__getitem__
             st.selectbox("Part of the data", state.SPLITS, format_func=splits, key=state.ONLY_SPLIT, **changed)
-        st.slider("Nodes", smallest, largest, key=state.ONLY_NODES, **changed)
+        st.slider(nodes_title(card), smallest, largest, key=state.ONLY_NODES, **changed)
         st.text_input("Name contains", key=state.ONLY_TEXT, max_chars=state.MOST_TEXT, **changed)
     controls.show_complaints(complaints)
     label = chosen.label if isinstance(chosen.label, int) else None

@@ -13,12 +13,12 @@ from dashboard.view import mistakes_text
 from dashboard.view.mistakes_text import ShareRow
 from dashboard.view.plain_text import for_markdown
 from dashboard.widgets.graph_view import confusion_view
+from dashboard.widgets.network import nodes_title
 
 MATRIX, LIST = "confusion", "instances"  # keys of the views
 THINGS = {"node": "node", "graph": "graph", "link": "pair"}
 RANGE_TITLES = {
     state.WITH_DEGREE: "Degree",
-    state.WITH_SIZE: "Nodes",
     state.WITH_HOMOPHILY: "Neighbours of its class, %",
 }
 RANGE_TITLES_OF_GRAPHS = {state.WITH_DEGREE: "Mean degree"}
@@ -71,7 +71,9 @@ def _bounds(everyone: Instances) -> dict[str, tuple[int, int]]:
 
 
 def _more_filters(card: services.Card, bounds: dict[str, tuple[int, int]], has_motif: bool, changed: dict) -> None:
-    titles = RANGE_TITLES | (RANGE_TITLES_OF_GRAPHS if card.task == "graph" else {})
+    titles = (
+        RANGE_TITLES | (RANGE_TITLES_OF_GRAPHS if card.task == "graph" else {}) | {state.WITH_SIZE: nodes_title(card)}
+    )
     with st.popover("Filter", icon=":material/filter_list:", key="instances_filter"):
         for name, (low, high) in bounds.items():
             st.slider(titles[name], low, high, key=name, **changed)
@@ -218,7 +220,7 @@ def _columns(card: services.Card, titles: Mapping[str, str]) -> dict:
         **{name: text(title) for name, title in titles.items()},
         **{f"{name}_confidence": share(f"{title}, sure", width=105) for name, title in titles.items()},
         "degree": number("Degree", format="%.0f" if card.task != "graph" else "%.1f", width=75),
-        "size": number("Nodes", format="%.0f", width=75),
+        "size": number(nodes_title(card), format="%.0f", width=75),
         "homophily": number("Same class", format="%.0f %%", width=95, help="Of its neighbours"),
         "split": text("Part", width=70),
     }
