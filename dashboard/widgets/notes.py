@@ -1,6 +1,6 @@
 """Notes: mark the instance that is looked at, with a line of text; all of them as a list, a report with pictures and a CSV file."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,7 +12,7 @@ from dashboard.address import server_address
 from dashboard.schema import edits_to_text
 from dashboard.view import explanation_text, model_text, report, svg, what_if_text
 from dashboard.view.notes import MARKS, MOST_TEXT, Note, Shown, target_text
-from dashboard.view.plain_text import for_markdown, for_spreadsheet, sentence
+from dashboard.view.plain_text import for_markdown, for_spreadsheet, sentence, shortened
 from dashboard.widgets.explanation_view import headline_of
 
 LIST = "all_notes"
@@ -37,8 +37,10 @@ def show_notes(
     except services.NotesUnavailable as broken:
         said.error(sentence(broken))
         return
-    if (saved := state.saved_note()) and saved in {note.id for note in notes}:
-        said.success("Saved.")
+    last = state.saved_note()
+    for note in notes:
+        if note.id == last:  # which one: the word alone might be of the one before
+            said.success(for_markdown(f"Saved: {_told(note, 60)}"))
     _show_own(notes, card, request)
     if notes:
         _show_all(info, card, notes)
@@ -55,10 +57,12 @@ def kept(dataset: str) -> tuple[Note, ...]:
     return tuple(note for note, _ in state.visitors_notes(dataset))
 
 
-def kept_with_pictures(dataset: str) -> tuple[tuple[Note, Shown], ...]:
+def kept_with_pictures(dataset: str) -> Callable[[], tuple[tuple[Note, Shown], ...]]:
+    """To be called when a file is asked for, which is outside of the session: its notes are taken along now."""
     if is_own_machine():
-        return services.kept_with_pictures(dataset)
-    return tuple((note, services.unpacked(shown)) for note, shown in state.visitors_notes(dataset))
+        return partial(services.kept_with_pictures, dataset)
+    notes = state.visitors_notes(dataset)
+    return lambda: tuple((note, services.unpacked(shown)) for note, shown in notes)
 
 
 def _show_form(card, request, facts, answer, said) -> None:
@@ -141,8 +145,7 @@ def _show_own(notes: Sequence[Note], card: services.Card, request: services.Requ
     for note in own:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             outdated = f" ({report.OTHER_WEIGHTS})" if report.is_outdated(note, _networks(card)) else ""
-            mark = f"{MARKS[note.mark]} {note.mark}{':' if note.text else ''}"
-            st.markdown(f"**{for_markdown(mark)}** {for_markdown(note.text + outdated)}", width="stretch")
+            st.markdown(for_markdown(_told(note) + outdated), width="stretch")
             st.button(
                 "Delete",
                 icon=":material/delete:",
@@ -151,6 +154,11 @@ def _show_own(notes: Sequence[Note], card: services.Card, request: services.Requ
                 on_click=_delete,
                 args=(note.id,),
             )
+
+
+def _told(note: Note, most: int = MOST_TEXT) -> str:
+    text = f": “{shortened(note.text, most)}”" if note.text else ""
+    return f"{MARKS[note.mark]} {note.mark}{text}"
 
 
 def _delete(id: str) -> None:
@@ -164,14 +172,14 @@ def _networks(card: services.Card) -> dict[str, report.Network]:
 
 
 def _show_all(info: services.DatasetInfo, card: services.Card, notes: tuple[Note, ...]) -> None:
-    name, networks = f"{card.dataset}-notes", _networks(card)
+    name, networks, pictures = f"{card.dataset}-notes", _networks(card), kept_with_pictures(card.dataset)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         counted = explanation_text.counted(len(notes), "note")
         st.markdown(f"**{for_markdown(f'{info.title}: {counted}')}**")
         with st.container(horizontal=True, width="content", gap="xsmall"):
             st.download_button(
                 "Report",
-                lambda: report.report(info.title, kept_with_pictures(card.dataset), networks),
+                lambda: report.report(info.title, pictures(), networks),
                 file_name=f"{name}.html",
                 mime="text/html",
                 key="save_report",

@@ -284,8 +284,9 @@ def listed(app: AppTest) -> list[str]:
 @pytest.mark.parametrize("dataset", ["karate", "les_miserables", "molecules"])
 def test_a_note_is_saved_shown_and_kept_with_its_picture(dataset):
     app = write(opened(dataset), "it looks at the\nwrong thing")
-    assert [each.value for each in app.success] == ["Saved."]
-    assert "✗ spurious: it looks at the wrong thing" in said(app).replace("**", "")
+    told = "✗ spurious: “it looks at the wrong thing”"
+    assert [each.value.replace("\\", "") for each in app.success] == [f"Saved: {told}"]
+    assert told in said(app)
     assert listed(app) == ["it looks at the wrong thing"]
     ((kept, shown),) = services.kept_with_pictures(dataset)
     card = next(card for card in services.all_cards() if card.dataset == dataset)
