@@ -21,7 +21,7 @@ def choose_other(card: services.Card, complaints: list[str]) -> services.Card | 
     if not others:
         return None
     chosen = state.one_of(state.SECOND, (state.NO_SECOND, *others), state.NO_SECOND, complaints.append)
-    st.subheader("Before and after: two networks on the same data")
+    st.header("Before and after: two networks on the same data")
     select_second(others, "Compare with")
     return others.get(chosen)
 
