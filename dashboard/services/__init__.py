@@ -66,7 +66,18 @@ from dashboard.services.mistakes import (
     patterns,
     table,
 )
-from dashboard.services.pictures import COLOURS, Drawn, count_drawn, kept_on, mask_on, weighed
+from dashboard.services.notes import (
+    NotesUnavailable,
+    delete_note,
+    keep_note,
+    kept_notes,
+    kept_with_pictures,
+    new_note,
+    notes_as_csv,
+    packed,
+    unpacked,
+)
+from dashboard.services.pictures import COLOURS, NEAR, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
     SMILES_DATASETS,
     class_names,
@@ -88,7 +99,14 @@ from dashboard.services.prototypes import (
     titled,
     with_label,
 )
-from dashboard.services.second_network import explain_under, on_one_layout, other_networks, shared_parts
+from dashboard.services.second_network import (
+    SharedParts,
+    explain_under,
+    on_one_layout,
+    other_networks,
+    shared_parts,
+)
+from dashboard.services.two_networks import Cell, Versus, versus, versus_as_csv, versus_table
 from dashboard.services.warming import warm_up
 from dashboard.services.what_if import (
     Changed,
@@ -109,7 +127,7 @@ from dashboard.services.what_if import (
     with_type,
     without_node,
 )
-from dashboard.services.why_not import Both, why_and_why_not
+from dashboard.services.why_not import CLOSE, Both, why_and_why_not
 from dashboard.tasks import ClassRequest, Growing, Started, Step, Trying
 from dashboard.tasks.splits import parts_of
 from explainer_core import ExplainConfig, Explanation, Prototype
@@ -120,12 +138,14 @@ __all__ = [
     "AMONG",
     "AUTO",
     "CHANCE_METHOD",
+    "CLOSE",
     "COLOURS",
     "FROM_UNSEEN",
     "LAUNCHED",
     "LINK_CLASSES",
     "MAIN_METHOD",
     "MASK_METHOD",
+    "NEAR",
     "OWN",
     "PER_PAGE",
     "SHIPPED",
@@ -133,6 +153,7 @@ __all__ = [
     "Answer",
     "Both",
     "Card",
+    "Cell",
     "Changed",
     "ClassRequest",
     "Comparison",
@@ -148,14 +169,17 @@ __all__ = [
     "MethodAnswer",
     "Mistakes",
     "NodeFacts",
+    "NotesUnavailable",
     "Prototype",
     "Question",
     "Request",
     "RunRefused",
+    "SharedParts",
     "Started",
     "Step",
     "TargetFacts",
     "Trying",
+    "Versus",
     "Waiting",
     "about",
     "all_cards",
@@ -184,6 +208,7 @@ __all__ = [
     "count_mistakes",
     "dataset_facts",
     "datasets",
+    "delete_note",
     "described",
     "device_name",
     "download",
@@ -205,8 +230,11 @@ __all__ = [
     "is_here",
     "is_mask",
     "is_of_molecules",
+    "keep_note",
     "kept_fragments",
+    "kept_notes",
     "kept_on",
+    "kept_with_pictures",
     "known_answer",
     "known_flip",
     "known_patterns",
@@ -220,14 +248,17 @@ __all__ = [
     "missing_sentence",
     "molecule_facts",
     "names_in",
+    "new_note",
     "node_facts",
     "node_names",
+    "notes_as_csv",
     "num_features",
     "num_targets",
     "on_one_layout",
     "one_thread",
     "other_networks",
     "over_data_set",
+    "packed",
     "parts_of",
     "patterns",
     "points",
@@ -247,6 +278,10 @@ __all__ = [
     "titled",
     "toggled",
     "try_starts",
+    "unpacked",
+    "versus",
+    "versus_as_csv",
+    "versus_table",
     "warm_up",
     "weighed",
     "why_and_why_not",
