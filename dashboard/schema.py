@@ -24,6 +24,7 @@ from explainer_core.debugging.flip import Flip
 from explainer_core.debugging.instances import NO_SPLIT, SPLITS, InstanceFilter, Instances
 from explainer_core.debugging.mistakes import Bin, Overview, Share
 from explainer_core.debugging.patterns import Pattern
+from explainer_core.debugging.two_networks import ONLY_FIRST, ONLY_SECOND, OUTCOMES, TwoNetworks, is_chance
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
 from explainer_core.explanation.verdict import CARRIES, DEFAULT, MOSTLY, NOT_ENOUGH, Verdict
@@ -43,6 +44,9 @@ __all__ = [
     "MOST_EDIT_CHARACTERS",
     "NOT_ENOUGH",
     "NO_SPLIT",
+    "ONLY_FIRST",
+    "ONLY_SECOND",
+    "OUTCOMES",
     "PAPER",
     "SHOWN_FIRST",
     "SHOWN_WHERE_SMALL",
@@ -73,10 +77,12 @@ __all__ = [
     "SizePoint",
     "TargetFacts",
     "Trust",
+    "TwoNetworks",
     "Verdict",
     "edits_from_text",
     "edits_to_text",
     "index_in",
+    "is_chance",
     "is_mask",
     "judged",
     "one_of",

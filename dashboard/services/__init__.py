@@ -66,6 +66,17 @@ from dashboard.services.mistakes import (
     patterns,
     table,
 )
+from dashboard.services.notes import (
+    NotesUnavailable,
+    delete_note,
+    keep_note,
+    kept_notes,
+    kept_with_pictures,
+    new_note,
+    notes_as_csv,
+    packed,
+    unpacked,
+)
 from dashboard.services.own_data import (
     LIMITS,
     Upload,
@@ -88,7 +99,7 @@ from dashboard.services.own_data import (
     usual_training,
     weights_of,
 )
-from dashboard.services.pictures import COLOURS, Drawn, count_drawn, kept_on, mask_on, weighed
+from dashboard.services.pictures import COLOURS, NEAR, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
     SMILES_DATASETS,
     class_names,
@@ -110,7 +121,14 @@ from dashboard.services.prototypes import (
     titled,
     with_label,
 )
-from dashboard.services.second_network import explain_under, on_one_layout, other_networks, shared_parts
+from dashboard.services.second_network import (
+    SharedParts,
+    explain_under,
+    on_one_layout,
+    other_networks,
+    shared_parts,
+)
+from dashboard.services.two_networks import Cell, Versus, versus, versus_as_csv, versus_table
 from dashboard.services.warming import warm_up
 from dashboard.services.what_if import (
     Changed,
@@ -131,17 +149,19 @@ from dashboard.services.what_if import (
     with_type,
     without_node,
 )
-from dashboard.services.why_not import Both, why_and_why_not
+from dashboard.services.why_not import CLOSE, Both, why_and_why_not
 from dashboard.tasks import ClassRequest, FileRefused, Growing, Started, Step, Training, TrainRequest, Trying
 from dashboard.tasks.splits import parts_of
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
+from explainer_core.device import one_thread
 from explainer_core.files import Options, SentFile
 
 __all__ = [
     "AMONG",
     "AUTO",
     "CHANCE_METHOD",
+    "CLOSE",
     "COLOURS",
     "FROM_UNSEEN",
     "LAUNCHED",
@@ -149,6 +169,7 @@ __all__ = [
     "LINK_CLASSES",
     "MAIN_METHOD",
     "MASK_METHOD",
+    "NEAR",
     "OWN",
     "PER_PAGE",
     "SHIPPED",
@@ -156,6 +177,7 @@ __all__ = [
     "Answer",
     "Both",
     "Card",
+    "Cell",
     "Changed",
     "ClassRequest",
     "Comparison",
@@ -172,12 +194,14 @@ __all__ = [
     "MethodAnswer",
     "Mistakes",
     "NodeFacts",
+    "NotesUnavailable",
     "Options",
     "Prototype",
     "Question",
     "Request",
     "RunRefused",
     "SentFile",
+    "SharedParts",
     "Started",
     "Step",
     "TargetFacts",
@@ -185,6 +209,7 @@ __all__ = [
     "Training",
     "Trying",
     "Upload",
+    "Versus",
     "Waiting",
     "about",
     "add_weights",
@@ -215,6 +240,7 @@ __all__ = [
     "count_mistakes",
     "dataset_facts",
     "datasets",
+    "delete_note",
     "described",
     "device_name",
     "download",
@@ -240,8 +266,11 @@ __all__ = [
     "is_mask",
     "is_of_molecules",
     "keep",
+    "keep_note",
     "kept_fragments",
+    "kept_notes",
     "kept_on",
+    "kept_with_pictures",
     "kinds_of",
     "known_answer",
     "known_flip",
@@ -256,15 +285,19 @@ __all__ = [
     "missing_sentence",
     "molecule_facts",
     "names_in",
+    "new_note",
     "node_facts",
     "node_names",
+    "notes_as_csv",
     "num_features",
     "num_targets",
     "on_one_layout",
+    "one_thread",
     "other_networks",
     "over_data_set",
     "own_datasets",
     "own_networks",
+    "packed",
     "parts_of",
     "patterns",
     "points",
@@ -290,8 +323,12 @@ __all__ = [
     "train",
     "training_seconds",
     "try_starts",
+    "unpacked",
     "usual_spec",
     "usual_training",
+    "versus",
+    "versus_as_csv",
+    "versus_table",
     "warm_up",
     "weighed",
     "weights_of",

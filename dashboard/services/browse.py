@@ -15,7 +15,7 @@ from dashboard.services.pictures import (
     prediction_lines,
 )
 from dashboard.services.predict import all_predictions
-from dashboard.tasks.splits import parts_of
+from dashboard.tasks.splits import parts_of, parts_of_pairs
 from dashboard.tasks.subjects import load_data, load_graph, load_graphs, network
 from dashboard.view.palette import LEAST, QUIET
 from dashboard.view.picture import Points, Thumbnail
@@ -219,14 +219,27 @@ def _thumbnail(dataset: str, target: int) -> str:
 
 
 def links(dataset: str, model: str) -> pd.DataFrame:
-    """Pairs of nodes, joined and not, with the score the network gives them; the surest first."""
+    """Pairs of nodes, joined and not, with the score the network gives them and the part of the split they are in, if any;
+    the surest first."""
 
     def make() -> pd.DataFrame:
         # Streamlit's own table offers its rows as CSV, and guards nothing
         names = [for_spreadsheet(" ".join(name.splitlines())) for name in node_names(dataset)]
         found = link_pairs(network(dataset, model), load_graph(dataset))
-        rows = [(s.source, s.head, names[s.source], names[s.head], s.exists, s.probability) for s in found]
-        table = pd.DataFrame(rows, columns=["source", "head", "one", "other", "joined", "score"])
+        parts = parts_of_pairs(dataset, model)
+        rows = [
+            (
+                s.source,
+                s.head,
+                names[s.source],
+                names[s.head],
+                s.exists,
+                s.probability,
+                parts.get((s.source, s.head), ""),
+            )
+            for s in found
+        ]
+        table = pd.DataFrame(rows, columns=["source", "head", "one", "other", "joined", "score", "part"])
         return table.sort_values("score", ascending=False, kind="stable", ignore_index=True)
 
     return _LINKS.get_or_create((dataset, model), make)

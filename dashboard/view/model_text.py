@@ -130,8 +130,6 @@ def training(card: Card) -> list[tuple[str, str]]:
         ("Seed", str(card.seed)),
         ("Epochs", f"{card.epochs:,}; the weights of epoch {card.best_epoch:,} are kept"),
     ]
-    if not card.epochs:  # brought with its weights
-        return [rows[0], ("Accuracy measured on", card.split.get("rule", "nothing")), ("Trained", "elsewhere")]
     chosen = {
         "Learning rate": settings.get("learning_rate"),
         "Weight decay": settings.get("weight_decay"),

@@ -105,7 +105,7 @@ def judged_card(data: Graph | GraphSet, model: GNN) -> Card:
     _check_fits(data, spec)
     task = make_task(data, spec.task, 0, device) if _can_be_judged(data, spec) else None
     own = task is not None and spec.task != "link" and has_own_split(data)
-    split: dict[str, Any] = {"rule": "none: all that have a class"}
+    split: dict[str, Any] = {}
     if own and task is not None:
         split = {"rule": "as the data say"} | {part: len(chosen) for part, chosen in task.split.items()}
     scores: dict[str, float | None] = dict.fromkeys(PARTS)

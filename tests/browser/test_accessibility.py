@@ -21,6 +21,7 @@ PAGES = {
     "gallery": "/?dataset=molecules&view=whole+data+set" + QUICK,
     "links": "/?dataset=les_miserables&view=whole+data+set" + QUICK,
     "debug": "/debug?dataset=tree_cycles" + QUICK,
+    "debug, two networks": "/debug?dataset=ba_shapes&second=gin&split=all&versus=0,1" + QUICK,
     "prototype": "/prototypes?dataset=karate",
     "fragments": "/prototypes?dataset=molecules",
     "data and models": "/data_and_models?dataset=molecules",
@@ -48,6 +49,19 @@ def violations(page: Page) -> str:
 def test_axe_finds_nothing(page, name, colours):
     page.set_viewport_size(TALL)
     page.goto(PAGES[name])
+    rest(page)
+    assert violations(page) == "[]"
+
+
+@both_grounds
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_where_there_are_notes(page, colours, width):
+    page.set_viewport_size({"width": width, "height": 6000})
+    page.goto(PAGES["debug"])
+    rest(page)
+    page.get_by_label("A line about it").fill(f"seen at {width}, {colours}")
+    page.get_by_role("button", name="Save note").click()
+    expect(page.get_by_text(f"Saved: ? unsure: “seen at {width}, {colours}”")).to_be_visible()
     rest(page)
     assert violations(page) == "[]"
 
