@@ -132,6 +132,7 @@ from dashboard.tasks import ClassRequest, Growing, Started, Step, Trying
 from dashboard.tasks.splits import parts_of
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
+from explainer_core.device import one_thread
 
 __all__ = [
     "AMONG",
@@ -254,6 +255,7 @@ __all__ = [
     "num_features",
     "num_targets",
     "on_one_layout",
+    "one_thread",
     "other_networks",
     "over_data_set",
     "packed",
