@@ -67,6 +67,7 @@ from dashboard.services.notes import (
     kept_with_pictures,
     new_note,
     notes_as_csv,
+    notes_file,
     packed,
     unpacked,
 )
@@ -243,6 +244,7 @@ __all__ = [
     "node_facts",
     "node_names",
     "notes_as_csv",
+    "notes_file",
     "num_features",
     "num_targets",
     "on_one_layout",
