@@ -1,7 +1,7 @@
 """The only calls into explainer_core, and the only caches; plain data comes back, never a tensor."""
 
 from dashboard.cache import clear_caches
-from dashboard.jobs import RunRefused, Waiting, connect, start_workers, stop_workers
+from dashboard.jobs import RunRefused, Waiting, start_workers, stop_workers
 from dashboard.schema import CHANCE_METHOD, LINK_CLASSES, MAIN_METHOD, MASK_METHOD, Request, TargetFacts, is_mask
 from dashboard.services.answer import (
     Answer,
@@ -31,6 +31,9 @@ from dashboard.services.browse import (
     sizes,
 )
 from dashboard.services.catalogue import (
+    LAUNCHED,
+    OWN,
+    SHIPPED,
     Card,
     DatasetFacts,
     DatasetInfo,
@@ -38,12 +41,16 @@ from dashboard.services.catalogue import (
     all_cards,
     broken_cards,
     compounds,
+    connect,
     dataset_facts,
     datasets,
     device_name,
     download,
     is_here,
+    missing_sentence,
     molecule_facts,
+    source_of,
+    title_for_files,
 )
 from dashboard.services.export import as_csv, as_graphml, as_json, as_network, as_python
 from dashboard.services.fragments import DrawnFragment, fragments, is_of_molecules, kept_fragments
@@ -70,6 +77,7 @@ from dashboard.services.notes import (
     notes_file,
     packed,
     unpacked,
+    weights_of,
 )
 from dashboard.services.pictures import COLOURS, NEAR, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
@@ -126,9 +134,6 @@ from dashboard.tasks import ClassRequest, Growing, Started, Step, Trying
 from dashboard.tasks.splits import parts_of
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
-from explainer_core.device import use_one_thread
-
-use_one_thread()
 
 __all__ = [
     "AMONG",
@@ -137,11 +142,14 @@ __all__ = [
     "CLOSE",
     "COLOURS",
     "FROM_UNSEEN",
+    "LAUNCHED",
     "LINK_CLASSES",
     "MAIN_METHOD",
     "MASK_METHOD",
     "NEAR",
+    "OWN",
     "PER_PAGE",
+    "SHIPPED",
     "SMILES_DATASETS",
     "Answer",
     "Both",
@@ -238,6 +246,7 @@ __all__ = [
     "member_cards",
     "member_query_params",
     "methods_for",
+    "missing_sentence",
     "molecule_facts",
     "names_in",
     "new_note",
@@ -261,10 +270,12 @@ __all__ = [
     "shared_parts",
     "shown_first",
     "sizes",
+    "source_of",
     "start_workers",
     "stop_workers",
     "table",
     "target_facts",
+    "title_for_files",
     "titled",
     "toggled",
     "try_starts",
@@ -274,6 +285,7 @@ __all__ = [
     "versus_table",
     "warm_up",
     "weighed",
+    "weights_of",
     "why_and_why_not",
     "with_feature",
     "with_label",

@@ -174,8 +174,13 @@ def filtered_graphs(dataset: str, model: str, graph_filter: GraphFilter) -> np.n
         passes &= parts == graph_filter.part
     found = np.flatnonzero(passes)
     if graph_filter.right is not None and parts is not None:  # what the network has never seen tells most
-        found = found[np.argsort([FROM_UNSEEN.index(part) for part in parts[found].tolist()], kind="stable")]
+        found = found[np.argsort([_seen(part) for part in parts[found].tolist()], kind="stable")]
     return found
+
+
+def _seen(part: str) -> int:
+    """What is in no part of the split comes last."""
+    return FROM_UNSEEN.index(part) if part in FROM_UNSEEN else len(FROM_UNSEEN)
 
 
 def gallery(dataset: str, model: str, found: np.ndarray, page: int) -> tuple[Thumbnail, ...]:
@@ -186,7 +191,7 @@ def gallery(dataset: str, model: str, found: np.ndarray, page: int) -> tuple[Thu
     for target in found[page * PER_PAGE : (page + 1) * PER_PAGE].tolist():
         name = data.graph_name(target) if data.graph_names else f"graph {target}"
         verdict = "" if right is None or predicted.unknown[target] else (" ✓" if right[target] else " ✗")
-        verdict += "" if parts is None else f" · {parts[target]}"
+        verdict += "" if parts is None or not parts[target] else f" · {parts[target]}"
         note = (
             f"{data.class_names[int(predicted.predicted[target])]} {100 * predicted.confidence[target]:.0f} %{verdict}"
         )

@@ -10,6 +10,7 @@ import numpy as np
 import explainer_core as xc
 from dashboard import jobs, tasks
 from dashboard.cache import Cache
+from dashboard.catalogue import SHIPPED, source_of
 from dashboard.jobs import Priority
 from dashboard.schema import Request
 from dashboard.services.browse import links
@@ -43,6 +44,8 @@ def _stored(request: ClassRequest) -> Mapping[int, Prototype]:
     """The prototypes of all classes that are kept on disk for such a request; a file that is broken counts as none."""
 
     def read() -> Mapping[int, Prototype]:
+        if source_of(request.dataset) != SHIPPED:
+            return {}
         card, data = card_of(request.dataset, request.model), load_data(request.dataset)
         try:
             return read_prototypes(card, data, request.instances, request.config)
@@ -180,7 +183,7 @@ def _role_looks(request: ClassRequest, prototype: Prototype, role: int) -> tuple
     graphs = [(member, node) for member in prototype.members if (node := member.nodes[role]) is not None]
     if not graphs:
         return QUIET, ""
-    if isinstance(load_data(request.dataset), Graph) and network(request.dataset, request.model).spec.task == "node":
+    if isinstance(load_data(request.dataset), Graph) and network(request.dataset, request.model).task == "node":
         predicted = all_predictions(request.dataset, request.model).predicted[[node for _, node in graphs]].tolist()
         label = int(max(set(predicted), key=predicted.count))
         return class_colours(request.dataset)[label], load_data(request.dataset).class_names[label]
@@ -260,7 +263,7 @@ def _member_picture(
     index = {node: i for i, node in enumerate(nodes)}
     edges = [(a, b) for a, b in member.edges if a in index and b in index]
     colours = (QUIET,) * len(nodes)
-    if isinstance(load_data(request.dataset), Graph) and network(request.dataset, request.model).spec.task == "node":
+    if isinstance(load_data(request.dataset), Graph) and network(request.dataset, request.model).task == "node":
         predicted = all_predictions(request.dataset, request.model).predicted
         colours = tuple(class_colours(request.dataset)[predicted[node]] for node in nodes)
     picture = Picture(

@@ -25,7 +25,7 @@ class ClassRequest:
 
     def one(self, target: int | tuple[int, int]) -> Request:
         """The request for a single member."""
-        kind = network(self.dataset, self.model).spec.task
+        kind = network(self.dataset, self.model).task
         return Request(self.dataset, self.model, kind, target, "predicted", self.config)
 
 

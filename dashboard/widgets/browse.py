@@ -117,20 +117,21 @@ def show_links(card: services.Card, height: int) -> None:
         kind = st.segmented_control(
             "Pairs", JOINED, default=JOINED[0], required=True, key="pairs", label_visibility="collapsed"
         )
-        st.selectbox(
-            "Part of the data",
-            state.SPLITS,
-            format_func=SPLITS.__getitem__,
-            key=state.ONLY_SPLIT,
-            on_change=state.on_change,
-            args=(state.ONLY_SPLIT,),
-            label_visibility="collapsed",
-            width=112,
-        )
+        if table["part"].any():
+            st.selectbox(
+                "Part of the data",
+                state.SPLITS,
+                format_func=SPLITS.__getitem__,
+                key=state.ONLY_SPLIT,
+                on_change=state.on_change,
+                args=(state.ONLY_SPLIT,),
+                label_visibility="collapsed",
+                width=112,
+            )
     controls.show_complaints(complaints)
     if kind != JOINED[0]:
         table = table.loc[table["joined"] == (kind == "joined")]
-    if part != state.ANY:
+    if part != state.ANY and table["part"].any():
         table = table.loc[table["part"] == part]
     pairs = list(zip(table["source"].tolist(), table["head"].tolist(), strict=True))
     st.dataframe(

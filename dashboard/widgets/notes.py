@@ -169,7 +169,7 @@ def _delete(id: str) -> None:
 def _networks(card: services.Card) -> dict[str, report.Network]:
     """Those of the data set as they are now, by name."""
     cards = [each for each in services.all_cards() if each.dataset == card.dataset]
-    return {each.model: report.Network(model_text.model_title(each), each.sha256) for each in cards}
+    return {each.model: report.Network(model_text.model_title(each), services.weights_of(each)) for each in cards}
 
 
 def _show_all(info: services.DatasetInfo, card: services.Card, notes: tuple[Note, ...]) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import explainer_core as xc
-from dashboard import services
+from dashboard import catalogue, services
 from dashboard.services import ExplainConfig, Request, explanations, pictures, predict
 from dashboard.tasks import Timed, explaining, subjects
 from explainer_core.api import agreement_over_starts
@@ -414,8 +414,8 @@ def test_a_map_has_every_node_once_in_the_unit_square(layout):
 
 
 def test_a_map_of_a_thousand_points_does_not_read_the_models_card_for_each(alone, monkeypatch):
-    reads, really = [], subjects.find_card
-    monkeypatch.setattr(subjects, "find_card", lambda *args: reads.append(args) or really(*args))
+    reads, really = [], catalogue.find_card
+    monkeypatch.setattr(catalogue, "find_card", lambda *args: reads.append(args) or really(*args))
     assert len(services.points("tree_cycles", "gcn", "embedding", "class").ids) > 900
     assert len(reads) < 10
 
