@@ -112,12 +112,13 @@ def show_links(card: services.Card, height: int) -> None:
     with st.spinner("Scoring the pairs", show_time=True):
         table = services.links(card.dataset, card.model)
     complaints: list[str] = []
+    has_parts = set(table["part"]) != {""}
     part = state.one_of(state.ONLY_SPLIT, state.SPLITS, state.ANY, complaints.append)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         kind = st.segmented_control(
             "Pairs", JOINED, default=JOINED[0], required=True, key="pairs", label_visibility="collapsed"
         )
-        if table["part"].any():
+        if has_parts:
             st.selectbox(
                 "Part of the data",
                 state.SPLITS,
@@ -131,7 +132,7 @@ def show_links(card: services.Card, height: int) -> None:
     controls.show_complaints(complaints)
     if kind != JOINED[0]:
         table = table.loc[table["joined"] == (kind == "joined")]
-    if part != state.ANY and table["part"].any():
+    if part != state.ANY and has_parts:
         table = table.loc[table["part"] == part]
     pairs = list(zip(table["source"].tolist(), table["head"].tolist(), strict=True))
     st.dataframe(
