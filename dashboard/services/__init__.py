@@ -74,8 +74,10 @@ from dashboard.services.notes import (
     kept_with_pictures,
     new_note,
     notes_as_csv,
+    notes_file,
     packed,
     unpacked,
+    weights_of,
 )
 from dashboard.services.pictures import COLOURS, NEAR, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
@@ -252,6 +254,7 @@ __all__ = [
     "node_facts",
     "node_names",
     "notes_as_csv",
+    "notes_file",
     "num_features",
     "num_targets",
     "on_one_layout",
@@ -284,6 +287,7 @@ __all__ = [
     "versus_table",
     "warm_up",
     "weighed",
+    "weights_of",
     "why_and_why_not",
     "with_feature",
     "with_label",
