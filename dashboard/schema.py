@@ -25,6 +25,7 @@ from explainer_core.debugging.instances import NO_SPLIT, SPLITS, InstanceFilter,
 from explainer_core.debugging.mistakes import Bin, Overview, Share
 from explainer_core.debugging.patterns import Pattern
 from explainer_core.explanation.metrics import Faithfulness
+from explainer_core.explanation.shapes import group_of, shape_of
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
 from explainer_core.explanation.verdict import CARRIES, DEFAULT, MOSTLY, NOT_ENOUGH, Verdict
 from explainer_core.methods.method import GRADIENTS, Method
@@ -74,10 +75,12 @@ __all__ = [
     "Verdict",
     "edits_from_text",
     "edits_to_text",
+    "group_of",
     "index_in",
     "is_mask",
     "judged",
     "one_of",
+    "shape_of",
     "some_of",
 ]
 

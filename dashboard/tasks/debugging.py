@@ -87,4 +87,4 @@ def find_patterns(
     """What mistakes have in common that right predictions have not."""
     kind = {"node": xc.Node, "graph": xc.WholeGraph, "link": lambda ends: xc.Link(*ends)}[card_of(dataset, model).task]
     mistaken, others = ([kind(each) for each in some] for some in (wrong, right))
-    return xc.systematic_mistakes(network(dataset, model), load_data(dataset), mistaken, others)
+    return xc.systematic_mistakes(network(dataset, model), load_data(dataset), mistaken, others).patterns

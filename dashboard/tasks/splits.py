@@ -5,8 +5,8 @@ import numpy as np
 from dashboard.cache import Cache
 from dashboard.tasks.subjects import card_of, load_data
 from dashboard.view.model_text import is_borrowed
+from explainer_core.datasets.splits import PARTS, split_80_10_10
 from explainer_core.graph import NO_LABEL
-from explainer_core.zoo.tasks import PARTS, split_80_10_10
 
 _PARTS: Cache[np.ndarray | None] = Cache(16)
 
