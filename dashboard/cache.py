@@ -11,8 +11,9 @@ from cachetools import LRUCache
 
 Value = TypeVar("Value")
 MB = 2**20
+NUMBERS = {bool, int, float}
 NUMBER = 32  # bytes of a Python number, about
-SAMPLED = 200  # of many pairs or names so many are looked at
+SAMPLED = 10  # of many pairs or names so many are looked at
 _CACHES: "weakref.WeakSet[Cache]" = weakref.WeakSet()
 
 
@@ -108,30 +109,33 @@ def size_in_bytes(value: object) -> int:
 
 
 def _size(value: Any, seen: set[int]) -> int:
-    if value is None or isinstance(value, bool | int | float):
+    kind = type(value)
+    if value is None or kind in NUMBERS:
         return NUMBER
     if id(value) in seen:
         return 0
     seen.add(id(value))
+    if kind is tuple:  # first what there is most of
+        return sys.getsizeof(value) + _sizes(value, seen)
     if isinstance(value, str | bytes):
         return sys.getsizeof(value)
+    if isinstance(value, dict):
+        return sys.getsizeof(value) + _sizes(value.keys(), seen) + _sizes(value.values(), seen)
+    if isinstance(value, list | tuple | set | frozenset):
+        return sys.getsizeof(value) + _sizes(value, seen)
     if isinstance(getattr(value, "nbytes", None), int):  # an array or a tensor
         return value.nbytes
     if callable(getattr(value, "memory_usage", None)):  # a table
         return int(value.memory_usage(index=True, deep=True).sum())
     if callable(getattr(value, "state_dict", None)):  # a network
         return _sizes(value.state_dict().values(), seen)
-    if isinstance(value, dict):
-        return sys.getsizeof(value) + _sizes(value.keys(), seen) + _sizes(value.values(), seen)
-    if isinstance(value, list | tuple | set | frozenset):
-        return sys.getsizeof(value) + _sizes(value, seen)
     return sys.getsizeof(value) + (_size(vars(value), seen) if hasattr(value, "__dict__") else 0)
 
 
 def _sizes(values: Iterable[object], seen: set[int]) -> int:
     values = list(values)
     kinds = set(map(type, values))
-    if kinds <= {int, float, bool}:
+    if kinds <= NUMBERS:
         return NUMBER * len(values)
     step = max(1, len(values) // SAMPLED) if kinds in ({tuple}, {str}) else 1
     some = values[::step]  # of thousands of pairs, or of names, some speak for all

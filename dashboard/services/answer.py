@@ -47,7 +47,7 @@ class MethodAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What stands below the main picture: other sizes, and other methods on the same edges and of the same size."""
+    """What stands below the main picture: what speaks for it, and other methods on the same edges and of the same size."""
 
     trust: Trust
     others: tuple[MethodAnswer, ...]  # those that were chosen

@@ -69,7 +69,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Compared:
-    """What every other size would give, and what other methods say of the same prediction, judged by the same network."""
+    """What speaks for and against it, and what other methods say of the same prediction, judged by the same network."""
 
     trust: Trust
     others: tuple[Timed, ...]
@@ -80,7 +80,7 @@ def explain(request: Request, emit: Emit) -> Found:
     """Runs the request's method. The verified search starts from the mask, so that one run gives both."""
     (data, target), model, config = subject(request), network(request.dataset, request.model), request.config
     searches = xc.METHODS[request.method].verifies
-    asked = {"target_class": request.target_class, "every": max(1, config.steps // WATCHED)}
+    asked = {"target_class": request.target_class, "every": -(-config.steps // WATCHED)}
     began, last = time.perf_counter(), None
     for last in xc.explain_steps(model, data, target, config, request.method, **asked):
         emit(Step(last.number, config.steps, last.edge_weight))
@@ -161,16 +161,11 @@ def _auc(request: Request, explanation: Explanation) -> float | None:
 
 
 def _trust(request: Request, explanation: Explanation) -> Trust:
-    found = trust(network(request.dataset, request.model), subject(request)[0], explanation)
-    shown = judged(explanation)
-    curve = tuple(
-        replace(point, alone=shown.alone, without=shown.without, keeps_class=shown.keeps_class)
-        if point.size == explanation.size
-        else point
-        for point in found.curve
-    )
+    """Of the size that is shown alone: every other has been judged with the explanation."""
+    model, data = network(request.dataset, request.model), subject(request)[0]
+    found = trust(model, data, explanation, sizes=())
     figures = _as_in_verdict(explanation, found.faithfulness)
-    return replace(found, curve=curve, faithfulness=figures, empty_probability=shown.empty)
+    return replace(found, curve=(), faithfulness=figures, empty_probability=judged(explanation).empty)
 
 
 def try_starts(

@@ -23,7 +23,7 @@ MOST = 50  # up to here there is a part of every size: the largest K_M that can 
 CONSIDERED = 200  # edges that may come in: those that come first in any of the proposals
 ROUNDS = 6
 BEAM = 2  # parts of each size that others are made from, and the one that is preferred among equals
-BEAM_WHOLE = 8  # of a whole graph: there is no target that all good parts lie around
+BEAM_WHOLE = 4  # of a whole graph: there is no target that all good parts lie around
 REMEMBERED = 12  # parts of each size it is chosen from
 EQUAL = 0.005  # parts whose scores differ by less are equally good: the one that most proposals speak for is kept
 LOSES_CLASS = 0.5  # by so much a part that does not give the class alone must be better in all else
@@ -31,7 +31,7 @@ BY_CHANCE = 0.02  # by so much a part must be better that another start might no
 PIECE = 0.03  # by so much a part of a whole graph must be better for each piece more
 PLATEAU = 0.998  # of the best score: larger sizes than the first that reaches it are searched less, or not
 ASKED_FOR = 10  # edges; up to here they are searched at all, because people choose them
-QUESTION_EDGES = 60_000  # in one round, edges of graphs that the model is asked about without a part
+QUESTION_EDGES = 30_000  # in one round, edges of graphs that the model is asked about without a part
 
 
 class Search:

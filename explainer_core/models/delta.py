@@ -8,6 +8,7 @@ states; where the weight of a message depends on its target, as attention does, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explainer_core.models.layers import LayerInputs, first_rows
+from explainer_core.models.layers import LayerInputs
 from explainer_core.models.protocol import PredictionBatch
 
 if TYPE_CHECKING:
@@ -32,49 +33,55 @@ class Baseline:
     model: GNN
     own: list[Tensor]  # (N, D) each: the state after a layer's transform
     received: list[Tensor]  # (N, D) each
-    last: list[Tensor]  # (N, D) each: the state after each layer
     degree: Tensor  # (N,)
 
     @classmethod
     @torch.no_grad()
     def of(cls, model: GNN, x: Tensor, edge_index: Tensor, degree: Tensor) -> Baseline:
-        own, received, last, h = [], [], [], x
+        own, received, h = [], [], x
         inputs = LayerInputs(edge_index[0], edge_index[1], len(x), degree)
         for i, layer in enumerate(model.message_layers):
             own.append(layer.transform(h))
             received.append(layer.aggregate(own[-1], inputs))
             h = model.finish(i, layer.update(received[-1], own[-1], inputs))
-            last.append(h)
-        return cls(model, own, received, last, degree)
+        return cls(model, own, received, degree)
 
 
 @dataclass(frozen=True)
-class Changes:
-    """Copies of the graph in which some edges are silent, each as the nodes that may change and the edges among them."""
+class Layer:
+    """The nodes of some copies of the graph whose state after a layer may change and be felt at the target, and along
+    which edges it does. Positions count these nodes copy by copy."""
 
     nodes: Tensor  # (n,): numbers in the graph
-    kept: Tensor  # (2, e): edges between changing nodes, as positions in `nodes`
-    silent: Tensor  # (2, s): from numbers in the graph to positions in `nodes`
+    before: Tensor  # (n,): positions in the layer before, -1 for those that had not changed
+    changed: Tensor  # (2, e): edges that bring a change, from positions in the layer before
+    silent: Tensor  # (2, s): edges that fall silent, from numbers in the graph
+    roots: Tensor  # (copies, 1 or 2): positions of what is predicted
 
 
 @torch.no_grad()
-def embeddings(base: Baseline, changes: Changes) -> Tensor:
-    """What the layers make of every node that may change: (n, embedding_size)."""
-    model, nodes = base.model, changes.nodes
-    count, senders = len(nodes), torch.cat([nodes, changes.silent[0]])
-    # a silent edge takes away what its source sent before: one row of the table for each
-    rows = count + torch.arange(changes.silent.shape[1], device=nodes.device)
-    source = torch.cat([changes.kept[0], rows])
-    target = torch.cat([changes.kept[1], changes.silent[1]])
-    inputs = LayerInputs(source, target, count, base.degree[senders])
-    states, h = [], None
-    for i, layer in enumerate(model.message_layers):
-        before = base.own[i][nodes]
-        state = before if h is None else layer.transform(h)
-        table = torch.cat([state - before, -base.own[i][changes.silent[0]]])
-        received = base.received[i][nodes] + layer.aggregate(table, inputs)
-        h = model.finish(i, layer.update(received, first_rows(state, count), inputs))
-        states.append(h)
+def root_embeddings(base: Baseline, layers: Sequence[Layer]) -> Tensor:
+    """What the network makes of the nodes that are predicted: (copies, 1 or 2, embedding_size)."""
+    model, h, last_nodes = base.model, None, layers[0].nodes[:0]
+    states = []
+    for i, (each, layer) in enumerate(zip(layers, model.message_layers, strict=True)):
+        count, silent = len(each.nodes), each.silent[0]
+        own = base.own[i][each.nodes]
+        sent = [own.new_zeros(count, own.shape[1])]  # who receives comes first in the table
+        if h is not None:
+            state = layer.transform(h)
+            sent.append(state - base.own[i][last_nodes])
+            again = (each.before >= 0).nonzero().squeeze(1)
+            own[again] = state[each.before[again]]
+        # a silent edge takes away what its source sent before: one row of the table for each
+        table = torch.cat([*sent, -base.own[i][silent]])
+        rows = count + len(last_nodes) + torch.arange(len(silent), device=silent.device)
+        source = torch.cat([count + each.changed[0], rows])
+        target = torch.cat([each.changed[1], each.silent[1]])
+        inputs = LayerInputs(source, target, count, base.degree[torch.cat([each.nodes, last_nodes, silent])])
+        received = base.received[i][each.nodes] + layer.aggregate(table, inputs)
+        h, last_nodes = model.finish(i, layer.update(received, own, inputs)), each.nodes
+        states.append(h[each.roots])
     return model.jump(states)
 
 
@@ -89,7 +96,7 @@ class DeltaGNN:
         self.ends = batch.edge_index.cpu().numpy()  # (2, e)
         assert batch.targets is not None  # there is one node, or one pair
         self.roots = batch.targets.flatten().cpu().numpy()
-        # how many layers a change of each node may take to be felt at the target; below zero: it never is
+        # the last layer after which a change of each node can still be felt at the target; below zero: it never is
         self.in_time = model.num_layers - 1 - hop  # (n,)
 
     @cached_property
@@ -98,40 +105,55 @@ class DeltaGNN:
         return Baseline.of(self.model, self.batch.x, self.batch.edge_index, self.batch.degree)
 
     def logits(self, silent: np.ndarray) -> Tensor:
-        changing = self._changing(silent)  # (rows, n)
-        changing[:, self.roots] = True
-        part, node = changing.nonzero()
-        number = np.full(changing.shape, -1)
-        number[part, node] = np.arange(len(part))
-        row, edge = (silent & changing[:, self.ends[1]]).nonzero()
-        from_silent = np.stack([self.ends[0][edge], number[row, self.ends[1][edge]]])
-        row, edge = (~silent & changing[:, self.ends[0]] & changing[:, self.ends[1]]).nonzero()
-        kept = np.stack([number[row, end[edge]] for end in self.ends])
-        device = self.batch.x.device
-        changes = Changes(*(torch.from_numpy(array).to(device) for array in (node, kept, from_silent)))
-        z = embeddings(self.baseline, changes)
-        roots = torch.from_numpy(number[:, self.roots]).to(device)  # (rows, 1 or 2)
+        z = root_embeddings(self.baseline, self._layers(silent))
         if self.batch.task == "link":
-            return self.model.decode(z[roots[:, 0]], z[roots[:, 1]])
-        return self.model.head(z[roots[:, 0]])
+            return self.model.decode(z[:, 0], z[:, 1])
+        return self.model.head(z[:, 0])
+
+    def _layers(self, silent: np.ndarray) -> list[Layer]:
+        """Layer by layer, what has changed by then and can still be felt."""
+        active = np.zeros((len(silent), len(self.in_time)), dtype=bool)  # before the first layer nothing has changed
+        number = np.full(active.shape, -1)
+        found = []
+        for i, (edges, start, targets) in enumerate(self._edges_in_time):
+            source, target = self.ends[:, edges]
+            falls_silent = silent[:, edges]  # (rows, edges)
+            brings = active[:, source]
+            active = active & (self.in_time >= i)
+            if len(edges):
+                active[:, targets] |= np.logical_or.reduceat(brings | falls_silent, start, axis=1)
+            active[:, self.roots] = True
+            last, number = number, np.full(active.shape, -1)
+            row, node = active.nonzero()
+            number[row, node] = np.arange(len(row))
+            changed, gone = (brings & ~falls_silent).nonzero(), falls_silent.nonzero()
+            found.append(
+                Layer(
+                    *map(
+                        self._tensor,
+                        (
+                            node,
+                            last[row, node],
+                            np.stack([last[changed[0], source[changed[1]]], number[changed[0], target[changed[1]]]]),
+                            np.stack([source[gone[1]], number[gone[0], target[gone[1]]]]),
+                            number[:, self.roots],
+                        ),
+                    )
+                )
+            )
+        return found
+
+    def _tensor(self, array: np.ndarray) -> Tensor:
+        return torch.from_numpy(array).to(self.batch.x.device)
 
     @cached_property
-    def _by_target(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The sources of the edges sorted by target, where each target's begin, and the targets."""
+    def _edges_in_time(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Of each layer the edges along which a change can still be felt, sorted by target, where each target's begin, and
+        the targets."""
         order = np.argsort(self.ends[1], kind="stable")
-        targets, start = np.unique(self.ends[1][order], return_index=True)
-        return self.ends[0][order], start, targets
-
-    def _changing(self, silent: np.ndarray) -> np.ndarray:
-        """Which nodes change early enough to be felt at the target: (rows, n)."""
-        sources, start, targets = self._by_target
-        first = np.zeros((len(silent), len(self.in_time)), dtype=bool)
-        row, edge = silent.nonzero()
-        first[row, self.ends[1][edge]] = True
-        reached, found = first, first & (self.in_time >= 0)
-        for step in range(1, self.model.num_layers):
-            spread = np.logical_or.reduceat(reached[:, sources], start, axis=1)  # (rows, targets)
-            reached = reached.copy()
-            reached[:, targets] |= spread
-            found = found | (reached & (self.in_time >= step))
+        found = []
+        for i in range(self.model.num_layers):
+            edges = order[self.in_time[self.ends[1][order]] >= i]
+            targets, start = np.unique(self.ends[1][edges], return_index=True)
+            found.append((edges, start, targets))
         return found

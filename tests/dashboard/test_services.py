@@ -250,16 +250,17 @@ def test_the_curve_is_what_choosing_each_size_gives(request_, method):
     asked = replace(request_, config=replace(QUICK, k_m="auto"), method=method)
     own = explanations.optimised(asked).explanation
     trust = explanations.compared(asked, ()).trust
-    for point in trust.curve[:8]:
-        chosen = replace(asked, config=replace(asked.config, k_m=point.size))
-        said = explanations.optimised(chosen).explanation.verdict
-        assert point.alone == pytest.approx(said.alone, abs=1e-3)
-        assert point.without == pytest.approx(said.without, abs=1e-3)
+    sizes, _ = explanations.sizes_judged(asked)
+    for size, (kept, promised) in enumerate(sizes[:8], 1):
+        chosen = explanations.optimised(replace(asked, config=replace(asked.config, k_m=size))).explanation
+        assert chosen.subgraph() == kept
+        assert promised.alone == pytest.approx(chosen.verdict.alone, abs=1e-3)
+        assert promised.without == pytest.approx(chosen.verdict.without, abs=1e-3)
     # what is said of the shown size is one number wherever it stands
     scores = explanations.own_scores(asked)
-    (shown,) = [point for point in trust.curve if point.size == own.size]
+    shown = sizes[own.size - 1][1]
     assert shown.alone == own.verdict.alone == scores.judged.kept == trust.faithfulness.kept
-    assert shown.without == own.verdict.without == scores.judged.without
+    assert shown.without == own.verdict.without == scores.judged.without == trust.faithfulness.without
 
 
 # Pictures
