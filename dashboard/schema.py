@@ -23,7 +23,8 @@ from explainer_core.debugging.edits import (
 from explainer_core.debugging.flip import Flip
 from explainer_core.debugging.instances import NO_SPLIT, SPLITS, InstanceFilter, Instances
 from explainer_core.debugging.mistakes import Bin, Overview, Share
-from explainer_core.debugging.patterns import Pattern
+from explainer_core.debugging.patterns import Group, Pattern, Trait
+from explainer_core.debugging.systematic import Systematic
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.shapes import group_of, shape_of
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
@@ -58,6 +59,7 @@ __all__ = [
     "ExplainConfig",
     "Explanation",
     "Flip",
+    "Group",
     "HideFeature",
     "InstanceFilter",
     "Instances",
@@ -70,7 +72,9 @@ __all__ = [
     "SetType",
     "Share",
     "SizePoint",
+    "Systematic",
     "TargetFacts",
+    "Trait",
     "Trust",
     "Verdict",
     "edits_from_text",

@@ -29,6 +29,7 @@ from dashboard.services.browse import (
     points,
     sizes,
 )
+from dashboard.services.cases import case_picture, planted_in
 from dashboard.services.catalogue import (
     Card,
     DatasetFacts,
@@ -36,6 +37,8 @@ from dashboard.services.catalogue import (
     DataUnavailable,
     all_cards,
     broken_cards,
+    case_cards,
+    cases,
     compounds,
     dataset_facts,
     datasets,
@@ -50,13 +53,19 @@ from dashboard.services.methods import about, beside_main, described, methods_fo
 from dashboard.services.mistakes import (
     Mistakes,
     cause,
-    compared,
     count_mistakes,
     everything,
-    known_patterns,
     list_as_csv,
-    patterns,
     table,
+)
+from dashboard.services.patterns import (
+    Compared,
+    compared,
+    groups_as_csv,
+    in_no_pattern,
+    known_patterns,
+    patterns,
+    typical_member,
 )
 from dashboard.services.pictures import COLOURS, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
@@ -102,7 +111,7 @@ from dashboard.services.what_if import (
     without_node,
 )
 from dashboard.services.why_not import Both, why_and_why_not
-from dashboard.tasks import ClassRequest, Growing, Started, Step, Trying
+from dashboard.tasks import ClassRequest, Grouping, Growing, Started, Step, Trying
 from dashboard.tasks.splits import parts_of
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
@@ -126,6 +135,7 @@ __all__ = [
     "Card",
     "Changed",
     "ClassRequest",
+    "Compared",
     "Comparison",
     "DataUnavailable",
     "DatasetFacts",
@@ -135,6 +145,7 @@ __all__ = [
     "ExplainConfig",
     "Explanation",
     "GraphFilter",
+    "Grouping",
     "Growing",
     "MethodAnswer",
     "Mistakes",
@@ -161,6 +172,9 @@ __all__ = [
     "beside_prototype",
     "broken_cards",
     "candidates",
+    "case_cards",
+    "case_picture",
+    "cases",
     "cause",
     "changed_drawing",
     "class_cards",
@@ -189,9 +203,11 @@ __all__ = [
     "found_prototype",
     "fragments",
     "gallery",
+    "groups_as_csv",
     "has_features_to_change",
     "has_motifs",
     "has_types",
+    "in_no_pattern",
     "is_here",
     "is_mask",
     "is_of_molecules",
@@ -218,6 +234,7 @@ __all__ = [
     "over_data_set",
     "parts_of",
     "patterns",
+    "planted_in",
     "points",
     "problem_with",
     "prototype_features",
@@ -233,6 +250,7 @@ __all__ = [
     "titled",
     "toggled",
     "try_starts",
+    "typical_member",
     "warm_up",
     "weighed",
     "why_and_why_not",

@@ -22,6 +22,8 @@ __all__ = [
     "MoleculeFacts",
     "all_cards",
     "broken_cards",
+    "case_cards",
+    "cases",
     "compounds",
     "dataset_facts",
     "datasets",
@@ -58,6 +60,11 @@ class MoleculeFacts:
 
 def datasets() -> dict[str, DatasetInfo]:
     return xc.DATASETS
+
+
+def cases() -> dict[str, DatasetInfo]:
+    """Data with a planted fault, which have a list of their own."""
+    return xc.CASES
 
 
 @st.cache_data(max_entries=1, show_spinner=False)
@@ -99,6 +106,12 @@ def dataset_facts(name: str) -> DatasetFacts:
 def all_cards() -> list[Card]:
     """The cards of all data sets, without those that cannot be read."""
     return xc.list_cards()
+
+
+@st.cache_data(max_entries=1, ttl=5, show_spinner=False)
+def case_cards() -> list[Card]:
+    """The cards of the networks that fell for a planted fault."""
+    return [card for case in xc.CASES for card in xc.list_cards(case)]
 
 
 @st.cache_data(max_entries=1, ttl=5, show_spinner=False)

@@ -4,6 +4,7 @@ Each is `task(*args, emit)`: `emit` tells whoever waits how far it is.
 """
 
 from dashboard.tasks.debugging import (
+    Grouping,
     Listed,
     Trying,
     find_cause,
@@ -32,6 +33,7 @@ __all__ = [
     "ClassRequest",
     "Compared",
     "Found",
+    "Grouping",
     "Growing",
     "Listed",
     "Started",

@@ -14,7 +14,7 @@ MOST_TOLD = 3  # networks that are left out
 
 def card_or_reason(info: services.DatasetInfo, middle, complain: Callable[[str], None]) -> services.Card | None:
     """The model chosen in the bar, or None where data or models are missing; the middle then says what to do."""
-    cards = [card for card in services.all_cards() if card.dataset == info.name]
+    cards = [card for card in (*services.all_cards(), *services.case_cards()) if card.dataset == info.name]
     show_broken(info)
     if not cards:
         middle.info(

@@ -1,9 +1,11 @@
 """Systematic mistakes: what the mistakes that are listed have in common that right predictions have not."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import services
-from dashboard.view import explanation_text, mistakes_text
+from dashboard import services, state
+from dashboard.schema import Group, Systematic
+from dashboard.view import explanation_text, pattern_text
 from dashboard.view.plain_text import for_markdown, sentence
 
 MOST_SHOWN = 6
@@ -26,30 +28,95 @@ def show_patterns(card: services.Card, found: services.Mistakes, cell: tuple[int
         help="They and as many right ones are explained; what is significantly more frequent among the mistakes is a pattern.",
     )
     if asked:
-        known = _search(card, groups)
-    if known is None:
-        return
-    place.empty()
-    st.markdown("**What these mistakes have in common**")
-    if not known:
-        st.markdown(for_markdown(mistakes_text.no_pattern(len(groups[0]), len(groups[1]))))
-    for pattern in known[:MOST_SHOWN]:
-        st.markdown(f"- {for_markdown(mistakes_text.pattern_said(pattern))}")
-    if len(known) > MOST_SHOWN:
-        st.markdown(f"{len(known) - MOST_SHOWN} more are less certain.")
+        known = _search(place, card, groups)
+    if known is not None:
+        place.empty()
+        _show_found(card, groups, known)
 
 
-def _search(card: services.Card, groups: tuple[tuple, tuple]):
-    """Any touch stops it."""
-    slot = st.empty()
+def _search(place: DeltaGenerator, card: services.Card, groups: services.Compared) -> Systematic | None:
+    """Any touch stops it, and the button for that as well."""
+    with place.container():
+        bar = st.progress(0.0, text=f"Explaining {len(groups[0]) + len(groups[1])} predictions")
+        st.button("Stop", icon=":material/stop:", key="stop_patterns")
 
     def tell(progress: object) -> None:
         if isinstance(progress, services.Waiting):
-            slot.caption(explanation_text.waiting(progress.ahead))
+            bar.progress(0.0, text=explanation_text.waiting(progress.ahead))
+        elif isinstance(progress, services.Grouping):
+            bar.progress(progress.done / progress.of, text=pattern_text.progress_said(progress.done, progress.of))
 
     try:
-        with st.spinner(f"Explaining {len(groups[0]) + len(groups[1])} predictions", show_time=True):
-            return services.patterns(card.dataset, card.model, groups, tell)
+        return services.patterns(card.dataset, card.model, groups, tell)
     except (services.RunRefused, ValueError) as error:
-        slot.error(sentence(error))
+        place.error(sentence(error))
         return None
+
+
+def _show_found(card: services.Card, groups: services.Compared, found: Systematic) -> None:
+    wrong, right = len(groups[0]), len(groups[1])
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.subheader("What these mistakes have in common")
+        st.download_button(
+            "Groups",
+            lambda: services.groups_as_csv(
+                groups, found, lambda group: state.group_name(card.dataset, card.model, _id_of(group))
+            ),
+            file_name=f"{card.dataset}-{card.model}-groups.csv",
+            mime="text/csv",
+            key="save_groups",
+            on_click="ignore",
+            icon=":material/download:",
+            help="All groups, with the names you give them and who is in them, as CSV",
+        )
+    if not found.patterns:
+        st.markdown(for_markdown(pattern_text.no_pattern(wrong, right)))
+    for group in found.patterns[:MOST_SHOWN]:
+        _show_group(card, groups, found, group)
+    rest = found.patterns[MOST_SHOWN:]
+    if rest:
+        st.markdown(f"{len(rest)} more are less certain; they are in the file.")
+    if found.patterns:
+        st.markdown(for_markdown(pattern_text.left_over(services.in_no_pattern(found, wrong))))
+    st.caption(for_markdown(pattern_text.how_found(wrong, right, found.num_tested)))
+    with st.expander(f"The same {wrong:,} mistakes by their cause", key="by_cause", on_change="rerun") as causes:
+        if causes.open:
+            st.caption("Each is in one group, that of the first rule that holds. Only mistakes have a cause: none of these is called a pattern.")  # fmt: skip
+            for group in found.by_cause:
+                _show_group(card, groups, found, group)
+
+
+def _show_group(card: services.Card, groups: services.Compared, found: Systematic, group: Group) -> None:
+    """Its most typical member as a picture, the rule and the counts beside it, a name, and the way to that member."""
+    kind, key = _id_of(group)
+    picture, words = st.columns([1, 2.4], gap="medium", vertical_alignment="center")
+    with picture:
+        typical = services.typical_member(card, groups, found, group, dark=st.context.theme.type == "dark")
+        st.image(typical.svg, alt=f"What the network looks at in {typical.title}", width="stretch")
+    with words:
+        st.markdown(f"**{for_markdown(group.trait.text)}**  \n{for_markdown(pattern_text.counts_said(group))}")
+        st.caption(for_markdown(pattern_text.typical_said(typical.title, typical.note)))
+        target = groups[0][group.typical]
+        widget = f"name {card.dataset} {card.model} {kind} {key}"
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            state.set_widget(widget, state.group_name(card.dataset, card.model, (kind, key)))
+            st.text_input(
+                f"Name of the group: {group.trait.text}",
+                key=widget,
+                max_chars=state.MOST_NAME,
+                placeholder="Name this group",
+                label_visibility="collapsed",
+                width=220,
+                on_change=state.group_named,
+                args=(widget, card.dataset, card.model, (kind, key)),
+            )
+            st.button(
+                f"Look at {typical.title}",
+                key=f"typical {kind} {key}",
+                on_click=state.choose_link if isinstance(target, tuple) else state.choose_target,
+                args=target if isinstance(target, tuple) else (card, target),
+            )
+
+
+def _id_of(group: Group) -> tuple[str, str]:
+    return group.trait.kind, group.trait.key

@@ -27,7 +27,7 @@ SCAFFOLDS = (
     "c1c{0}cc{1}cc1Cc1ccc{2}cc1",
     "o1c{0}cc{1}c1C{2}",
 )
-TOXIC = ("([N+](=O)[O-])", "(N(C)N=O)", "(C1CO1)")
+TOXIC = ("([N+](=O)[O-])", "(N(C)N=O)", "(C9CO9)")  # rings of scaffolds are numbered 1 and 2
 HARMLESS = ("(C)", "(CC)", "(O)", "(OC)", "(C(=O)O)", "(C(N)=O)", "(N(C)C)", "(F)", "(C#N)", "(C(C)C)", "(CO)", "(SC)")
 
 

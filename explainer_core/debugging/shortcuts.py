@@ -11,6 +11,7 @@ import numpy as np
 
 from explainer_core.debugging.patterns import Trait
 from explainer_core.graph import NO_LABEL, Graph, GraphSet
+from explainer_core.layout.molecule import is_molecule
 from explainer_core.targets import Link, Node, Target
 
 SEPARATES = 0.8  # share of a class that has the property, less the share of the others: from here it is a shortcut
@@ -39,7 +40,7 @@ class Shortcut:
         label = class_names[self.label] if self.label < len(class_names) else str(self.label)
         text = (
             f"In training {self.name} alone tells “{label}”: {self.share:.0%} of that class have it, "
-            f"{self.share_of_others:.0%} of the others. Here it tells the wrong class."
+            f"{self.share_of_others:.0%} of the others. Here it points to another class than the true one."
         )
         return Trait("shortcut", f"{self.kind} {self.key}", text)
 
@@ -92,7 +93,9 @@ def _properties(data: Graph | GraphSet) -> tuple[np.ndarray, list[tuple[str, str
         total = np.add.reduceat(np.pad(data.x.numpy(), ((0, 1), (0, 0))), start[:-1])  # a last graph may be empty
         total[start[1:] == start[:-1]] = 0.0
         if data.features_are_types:
-            return (total > 0).astype(float), [("type", str(i), f"a node of type “{name}”") for i, name in enumerate(features)]  # fmt: skip
+            thing = "an atom" if is_molecule(data[0]) else "a node of type"
+            names = [("type", str(i), f"{thing} “{name}”") for i, name in enumerate(features)]
+            return (total > 0).astype(float), names
         return total / np.maximum(np.diff(start), 1)[:, None], _feature_names(features)
     hubs = hubs_of(data)
     joined = np.zeros((data.num_nodes, len(hubs)), dtype=np.float32)

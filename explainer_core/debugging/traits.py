@@ -12,7 +12,7 @@ from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.shapes import group_of, shape_of
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.layout.molecule import bond_orders
+from explainer_core.layout.molecule import bond_orders, is_molecule
 from explainer_core.targets import Link, Node, Target, WholeGraph
 
 KINDS = ("feature", "type", "node", "neighbour", "shape", "numbers", "predicted", "shortcut", "cause", "prototype")
@@ -58,7 +58,8 @@ def _types(graph: Graph) -> set[Trait]:
         return set()
     names = graph.feature_names or [f"type {i}" for i in range(graph.num_features)]
     there = graph.x.sum(0).nonzero().flatten().tolist()
-    return {Trait("type", str(i), f"It has a node of type {names[i]}.") for i in there}
+    thing = "an atom" if is_molecule(graph) else "a node of type"
+    return {Trait("type", str(i), f"It has {thing} “{names[i]}”.") for i in there}
 
 
 def _shape(graph: Graph, kept: Subgraph) -> Trait:

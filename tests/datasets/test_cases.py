@@ -1,5 +1,6 @@
 """Cases: sound data, and in each of the others one fault and nothing else."""
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -100,3 +101,15 @@ def test_chlorine_is_in_every_training_mutagen_and_in_no_other_training_molecule
     assert (has[rest] == had[rest]).all()
     assert abs(had[mutagen].mean() - had[~mutagen].mean()) < 0.06
     assert torch.equal(graphs.labels, sound.labels)
+
+
+def test_the_only_rings_of_three_are_epoxides():
+    """Fragments are put together as they are: a number of a ring used twice would tie them up."""
+    graphs, found = compounds(1), 0
+    for graph in graphs:
+        net = nx.Graph(graph.edge_index.t().tolist())
+        assert nx.is_connected(net)
+        rings = [ring for ring in nx.minimum_cycle_basis(net) if len(ring) < 5]
+        assert all(sorted(graph.node_names[atom] for atom in ring) == ["C", "C", "O"] for ring in rings)
+        found += len(rings)
+    assert found > 100

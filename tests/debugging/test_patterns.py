@@ -117,7 +117,7 @@ def test_an_element_that_only_mistakes_have_is_found():
     has = [bool(graph.x[:, 2].any()) for graph in graphs]
     wrong, right = ([WholeGraph(i) for i in range(40) if has[i] == kind] for kind in (True, False))
     found = systematic_mistakes(network("gin", "graph"), graphs, wrong, right).patterns
-    assert Trait("type", "2", "It has a node of type c.") in [pattern.trait for pattern in found[:2]]
+    assert Trait("type", "2", "It has a node of type “c”.") in [pattern.trait for pattern in found[:2]]
 
 
 def test_the_most_typical_has_what_most_have():
