@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ __all__ = [
     "Priority",
     "RunRefused",
     "Waiting",
+    "begun",
     "call",
     "connect",
     "limits",
@@ -84,3 +86,10 @@ def call(
         pulse=_here.pulse,
         on_progress=on_progress,
     )
+
+
+def begun(task: Callable[..., Any], *args: Any, key: Hashable, long: bool = False) -> AbstractContextManager[None]:
+    """The task is begun in a worker, if there is one, while the caller prepares to `call` it inside the block."""
+    if _here.pool is None:
+        return nullcontext()
+    return _here.pool.begun(task, args, key=(task, key), visitor=_here.visitor(), long=long)

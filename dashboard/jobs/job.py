@@ -43,6 +43,7 @@ class Job:
     progress: Any = None
     reports: int = 0  # how often there was progress
     attempts: int = 0
+    holders: int = 0  # who asked for it to be begun, and will come for the result
     finished: bool = False
     result: Any = None
     error: BaseException | None = None

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from dashboard.jobs.job import Job, Priority, RunRefused, Waiting, in_order, next_job
@@ -87,9 +88,34 @@ class Pool:
         finally:
             self._leave(job, visitor)
 
-    def _join(self, new: Job, visitor: Hashable) -> Job:
+    @contextmanager
+    def begun(
+        self,
+        task: Callable[..., Any],
+        args: tuple,
+        *,
+        key: Hashable,
+        visitor: Hashable,
+        priority: Priority = Priority.PICTURE,
+        long: bool = False,
+    ) -> Iterator[None]:
+        """The task is begun, and `run` with the same key inside the block waits for it; it ends with the block."""
+        job = self._join(
+            Job(key, task, args, priority, long, time.monotonic(), threading.Condition(self._lock)), visitor, holds=True
+        )
+        try:
+            yield
+        finally:
+            with self._lock:
+                job.holders -= 1
+                if job.finished and not job.holders:
+                    self._forget(job)
+            self._leave(job, visitor)
+
+    def _join(self, new: Job, visitor: Hashable, *, holds: bool = False) -> Job:
         with self._lock:
             job = self._wanted.setdefault(new.key, new)
+            job.holders += holds
             before = self._of_visitor.get(visitor)
             if before is not None and before is not job:
                 self._leave(before, visitor)  # a visitor has one run at a time
@@ -106,7 +132,7 @@ class Pool:
             job.visitors.discard(visitor)
             if self._of_visitor.get(visitor) is job:
                 del self._of_visitor[visitor]
-            if job.visitors or job.finished:
+            if job.visitors or job.finished or job.holders:
                 return
             self._forget(job)
             worker = next((each for each in self._workers.values() if each.job is job), None)
@@ -214,7 +240,8 @@ class Pool:
         self._give_out()
 
     def _finish(self, job: Job, result: Any = None, error: BaseException | None = None) -> None:
-        self._forget(job)
+        if not job.holders:
+            self._forget(job)
         job.finished, job.result, job.error = True, result, error
         job.changed.notify_all()
 

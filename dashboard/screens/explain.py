@@ -1,6 +1,7 @@
 """The Explain page: click a node, a graph or a link, and see what the prediction rests on."""
 
 import logging
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache, partial
 
@@ -62,6 +63,19 @@ def explain(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card
     with drawer:
         controls.choose_features_kept(choice.request, choice.request.config)
     controls.show_complaints(complaints)
+    stopped = state.is_stopped(choice.request)
+    with nullcontext() if stopped else services.begun(choice.request):
+        show_answer(info, card, choice, drawer, actions)
+
+
+def show_answer(
+    info: services.DatasetInfo,
+    card: services.Card,
+    choice: state.Choice,
+    drawer: DeltaGenerator,
+    actions: DeltaGenerator,
+) -> None:
+    """The picture and its headline first; all that follows is worked out once they stand."""
     question = services.ask(choice.request, choice.colour, everything=choice.everything)
     title = f"{info.title} · {model_text.model_title(card)} · {question.facts.name}"
     verdict.show_prediction(title, question.facts)
@@ -86,7 +100,6 @@ def explain(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card
         with place:
             show_why(card, answer, title)
         set_replay(answer, beside_switch)
-    # the picture stands before all that follows is worked out
     the_rest()
     comparison = services.compare(answer, choice.methods)
     trust, others = comparison.trust, comparison.others

@@ -5,6 +5,7 @@ It comes in steps, so that the page never waits for what it does not show yet. A
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from dashboard.jobs import Priority
@@ -95,6 +96,11 @@ def ask(request: Request, colour: str = "predicted", *, everything: bool = False
         feature_names=tuple(data.feature_names) if data.features_vary else (),
         methods=methods_for(request),
     )
+
+
+def begun(request: Request) -> AbstractContextManager[None]:
+    """The run behind the answer is begun while the page draws what is known at once; it ends with the block."""
+    return explanations.begun(request)
 
 
 def known_answer(question: Question) -> Answer | None:

@@ -41,12 +41,18 @@ def takes_long(request: Request) -> bool:
     return cost_of(request).seconds > LONG
 
 
+def fits(request: Request) -> bool:
+    """False for a run that would be ended anyway. In a process of one's own there is no limit."""
+    limits = jobs.limits()
+    return limits is None or _fits(cost_of(request), limits)
+
+
 def check_run(request: Request) -> None:
-    """Raises RunRefused for a run that would be ended anyway. In a process of one's own there is no limit."""
-    limits, cost = jobs.limits(), cost_of(request)
-    if limits is None or _fits(cost, limits):
+    """Raises RunRefused for a run that does not fit."""
+    limits = jobs.limits()
+    if limits is None or fits(request):
         return
-    config = request.config
+    config, cost = request.config, cost_of(request)
     seconds, memory = f"{limits.run_seconds} seconds", f"{limits.run_memory:,} MB"
     raise RunRefused(
         f"a run may take {seconds} and {memory} (about {cost.seconds:,.0f} seconds and {cost.megabytes:,.0f} MB for "

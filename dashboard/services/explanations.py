@@ -1,13 +1,14 @@
 """Explanations: each found once for all visitors, the methods beside it, and how far each can be trusted."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from dashboard import jobs, tasks
 from dashboard.cache import MB, Cache
 from dashboard.jobs import Priority
 from dashboard.schema import MASK_METHOD, Request, Scores
-from dashboard.services.costs import check_run, takes_long
+from dashboard.services.costs import check_run, fits, takes_long
 from dashboard.services.methods import in_core_terms, model_for
 from dashboard.services.predict import asked_class
 from dashboard.tasks import Beside, Compared, Found, Timed
@@ -60,6 +61,14 @@ def optimise(request: Request, on_progress: Progress = ignore, priority: Priorit
     if found.mask is not None:
         _FOUND.put(replace(key, method=MASK_METHOD), found.mask)
     return found
+
+
+def begun(request: Request) -> AbstractContextManager[None]:
+    """The run is begun, unless it is known or cannot be, while the caller prepares to `optimise` inside the block."""
+    asked = _asked(request)
+    if is_optimised(request) or not fits(request):
+        return nullcontext()
+    return jobs.begun(tasks.explain, asked, key=asked, long=takes_long(request))
 
 
 def _sized(request: Request) -> Found:

@@ -53,7 +53,8 @@ def shape_of(edges: Edges) -> str | None:
 def _grid(graph: "nx.Graph[Any]") -> str | None:
     for rows, columns in product(range(2, 7), repeat=2):
         fits = rows <= columns and columns > 2 and rows * columns == len(graph)
-        if fits and nx.is_isomorphic(graph, nx.grid_2d_graph(rows, columns)):
+        edges = rows * (columns - 1) + columns * (rows - 1)
+        if fits and edges == graph.number_of_edges() and nx.is_isomorphic(graph, nx.grid_2d_graph(rows, columns)):
             return f"{rows} by {columns} grid"
     return None
 

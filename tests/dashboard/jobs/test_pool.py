@@ -117,6 +117,38 @@ def test_the_same_asked_by_twenty_is_one_run(pool, tmp_path):
     assert path.read_text() == "run\nrun\n"
 
 
+def begun(pool: Pool, task, *args, visitor="one"):
+    return pool.begun(task, args, key=(task, args), visitor=visitor)
+
+
+def test_a_run_that_was_begun_is_not_run_again_though_it_was_finished_first(pool, tmp_path):
+    path = tmp_path / "runs"
+    with begun(pool, toy_tasks.note, str(path)):
+        until(path.exists)
+        until(lambda: not is_running(pool))
+        assert run(pool, toy_tasks.note, str(path)) == run(pool, toy_tasks.note, str(path), visitor="two")
+        assert path.read_text() == "run\n"
+        assert run(pool, toy_tasks.tell, 1) == "told"  # what follows on the page
+    run(pool, toy_tasks.note, str(path))  # nothing is kept after the block
+    assert path.read_text() == "run\nrun\n"
+    with begun(pool, toy_tasks.refuse, "too much"), pytest.raises(RunRefused, match=r"^too much$"):
+        run(pool, toy_tasks.refuse, "too much")
+
+
+def test_a_run_that_was_begun_ends_with_the_block_unless_another_waits_for_it(pool):
+    with begun(pool, toy_tasks.wait, 30.0):
+        until(lambda: is_running(pool))
+        assert run(pool, toy_tasks.tell, 1) == "told"
+        assert is_running(pool)  # another run of the same visitor does not end what was begun
+    until(lambda: not is_running(pool), seconds=0.5)
+    with begun(pool, toy_tasks.wait, 0.5):
+        until(lambda: is_running(pool))
+        other = Visit(pool, toy_tasks.wait, 0.5, visitor="two")
+        until(lambda: len(next(iter(pool._wanted.values())).visitors) == 2)
+    other.join(10)
+    assert other.result in pool.processes
+
+
 def test_a_run_ends_when_its_visitor_leaves_and_the_worker_goes_on(pool):
     before = set(pool.processes)
     visit = Visit(pool, toy_tasks.wait, 30.0)
