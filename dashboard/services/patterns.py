@@ -1,6 +1,6 @@
 """Systematic mistakes: what is compared, what it has in common, a picture of each group, and the groups as a file."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -83,19 +83,19 @@ def _features(card: Card, explained: Explanation) -> str:
     return ", ".join(f"“{names[i]}”" for i in explained.top_features(TOP_FEATURES) if weights[i] > 0)
 
 
-def groups_as_csv(groups: Compared, found: Systematic, name_of: Callable[[Group], str]) -> str:
+def groups_as_csv(groups: Compared, found: Systematic, names: Mapping[Group, str]) -> str:
     """All groups with the names that the visitor gave them, and who is in them."""
-    return as_safe_csv(_rows(groups, found, name_of))
+    return as_safe_csv(_rows(groups, found, names))
 
 
-def _rows(groups: Compared, found: Systematic, name_of: Callable[[Group], str]) -> Iterator[list]:
+def _rows(groups: Compared, found: Systematic, names: Mapping[Group, str]) -> Iterator[list]:
     yield ["name", "rule", "pattern", "mistakes", "of", "right ones", "of right ones", "p", "members"]
     for group in (*found.patterns, *found.by_cause):
         called = isinstance(group, Pattern)
         tested = [group.num_right_with, group.num_right, group.p_value] if called else ["", "", ""]
         members = " ".join(_number(groups[0][i]) for i in group.mistakes)
         counts = [len(group.mistakes), group.num_mistakes]
-        yield [name_of(group), group.trait.text, "yes" if called else "no", *counts, *tested, members]
+        yield [names.get(group, ""), group.trait.text, "yes" if called else "no", *counts, *tested, members]
 
 
 def _number(target: int | tuple[int, int]) -> str:

@@ -13,7 +13,7 @@ def show_case(info: services.DatasetInfo) -> None:
     if card is None:
         st.warning(f"The network of {info.title} cannot be read; restore its files in pretrained/.")
         return
-    st.subheader(info.title)
+    st.header(info.title)
     st.markdown(f"**{for_markdown(cases_text.complaint(card))}**  \n{for_markdown(info.summary)}")
     picture = services.case_picture(card, dark=st.context.theme.type == "dark")
     st.image(picture.svg, alt=picture.title)

@@ -55,13 +55,15 @@ def _search(place: DeltaGenerator, card: services.Card, groups: services.Compare
 
 def _show_found(card: services.Card, groups: services.Compared, found: Systematic) -> None:
     wrong, right = len(groups[0]), len(groups[1])
+    # read here: a file is made when somebody clicks, where no session is
+    names = {
+        each: state.group_name(card.dataset, card.model, _id_of(each)) for each in (*found.patterns, *found.by_cause)
+    }
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.subheader("What these mistakes have in common")
+        st.header("What these mistakes have in common")
         st.download_button(
             "Groups",
-            lambda: services.groups_as_csv(
-                groups, found, lambda group: state.group_name(card.dataset, card.model, _id_of(group))
-            ),
+            lambda: services.groups_as_csv(groups, found, names),
             file_name=f"{card.dataset}-{card.model}-groups.csv",
             mime="text/csv",
             key="save_groups",

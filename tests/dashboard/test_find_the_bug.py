@@ -30,7 +30,7 @@ def said(app: AppTest) -> str:
 
 def test_there_is_a_card_for_every_case_with_its_complaint():
     app = opened()
-    assert [title.value for title in app.subheader] == ["Case 1", "Case 2", "Case 3", "Case 4"]
+    assert [title.value for title in app.header] == ["Case 1", "Case 2", "Case 3", "Case 4"]
     for card in services.case_cards():
         assert cases_text.complaint(card) in said(app)
     assert set(cases_text.CASES) == set(CASES)
