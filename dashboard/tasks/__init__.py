@@ -25,7 +25,7 @@ from dashboard.tasks.explaining import (
     resize,
     try_starts,
 )
-from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype, usual_request
+from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype, stored_prototypes, usual_request
 from dashboard.tasks.warming import warm_up
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
     "make_prototype",
     "predict_edited",
     "resize",
+    "stored_prototypes",
     "try_starts",
     "usual_request",
     "warm_up",

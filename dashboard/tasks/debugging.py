@@ -7,6 +7,7 @@ import numpy as np
 
 import explainer_core as xc
 from dashboard.schema import SPLITS, Cause, Flip, Instances, Request, Systematic
+from dashboard.tasks.prototyping import stored_prototypes, usual_request
 from dashboard.tasks.splits import parts_of
 from dashboard.tasks.subjects import card_of, load_data, load_graph, network, subject
 from explainer_core.debugging.instances import instances_of, link_instances
@@ -103,5 +104,6 @@ def find_patterns(
         mistaken,
         others,
         train=trained,
+        prototypes=stored_prototypes(usual_request(dataset, model, 0)),
         progress=lambda done, of: emit(Grouping(done, of)),
     )

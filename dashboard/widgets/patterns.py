@@ -81,7 +81,9 @@ def _show_found(card: services.Card, groups: services.Compared, found: Systemati
     if found.patterns:
         st.markdown(for_markdown(pattern_text.left_over(services.in_no_pattern(found, wrong))))
     st.caption(for_markdown(pattern_text.how_found(wrong, right, found.num_tested)))
-    with st.expander(f"The same {wrong:,} mistakes by their cause", key="by_cause", on_change="rerun") as causes:
+    with st.expander(
+        f"The same {wrong:,} mistakes by their cause", key="by_cause", expanded=not found.patterns, on_change="rerun"
+    ) as causes:
         if causes.open:
             st.caption("Each is in one group, that of the first rule that holds. Only mistakes have a cause: none of these is called a pattern.")  # fmt: skip
             for group in found.by_cause:

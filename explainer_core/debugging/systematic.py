@@ -8,12 +8,14 @@ from torch import nn
 from explainer_core.api import explain_many
 from explainer_core.config import ExplainConfig, checked_config
 from explainer_core.debugging.causes import causes_of, truth_of
+from explainer_core.debugging.likeness import likeness_traits
 from explainer_core.debugging.patterns import LEVEL, Group, Pattern, Trait, find_patterns, most_typical, tested_traits
 from explainer_core.debugging.shortcuts import Shortcut, find_shortcuts, number_of
 from explainer_core.debugging.traits import TOP_FEATURES, traits_of
 from explainer_core.explanation.result import Explanation
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.models.protocol import Model
+from explainer_core.prototypes.prototype import Prototype
 from explainer_core.targets import Target
 
 QUICK_METHOD = "gradient"  # hundreds of targets are explained; `verified` takes some twenty times as long
@@ -51,6 +53,7 @@ def systematic_mistakes(
     method: str = QUICK_METHOD,
     *,
     train: Sequence[Target] = (),
+    prototypes: Mapping[int, Prototype] | None = None,
     level: float = LEVEL,
     progress: Progress | None = None,
 ) -> Systematic:
@@ -58,6 +61,7 @@ def systematic_mistakes(
 
     Choose the right ones by chance, about as many as mistakes, and from the same part of the split. With `train`, what the
     network was trained on, single properties that tell a class there are looked for too: mistakes may be where they fail.
+    With `prototypes`, by class, it is also asked how far each explanation is from that of the predicted class.
 
     Only mistakes can have a cause, so there is nothing to compare it with: they are grouped by it, and no group is called a pattern.
     """
@@ -68,7 +72,11 @@ def systematic_mistakes(
         if progress:
             progress(len(explained), len(both))
     shortcuts = find_shortcuts(data, train)
-    traits = [traits_of(data, each) | _misled(data, each.target, shortcuts) for each in explained]
+    likeness = likeness_traits(prototypes or {}, explained, data)
+    traits = [
+        traits_of(data, each) | _misled(data, each.target, shortcuts) | like
+        for each, like in zip(explained, likeness, strict=True)
+    ]
     mistaken, others = traits[: len(wrong)], traits[len(wrong) :]
     patterns = find_patterns(mistaken, others, level=level)
     by_cause = _by_cause(causes_of(model, data, wrong), mistaken)

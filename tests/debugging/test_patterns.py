@@ -9,12 +9,14 @@ from scipy.stats import fisher_exact
 
 import explainer_core as xc
 from explainer_core.debugging.causes import RULES
+from explainer_core.debugging.likeness import likeness_traits
 from explainer_core.debugging.patterns import Trait, find_patterns, fisher_p, holm, most_typical
 from explainer_core.debugging.shortcuts import find_shortcuts
 from explainer_core.debugging.systematic import CAUSES, systematic_mistakes
 from explainer_core.debugging.traits import KINDS, traits_of
 from explainer_core.graph import Graph, GraphSet, undirected
 from explainer_core.predictions import predictions
+from explainer_core.prototypes.joining import compare, compare_many
 from explainer_core.targets import Link, Node, WholeGraph
 from tests.small_networks import network, random_graph, random_set
 
@@ -171,3 +173,18 @@ def test_the_shape_is_named_or_counted_in_good_grammar():
     assert shape([(0, 1)], 2) == "The network looks at 2 nodes and 1 edge."
     assert shape([(0, 1), (0, 2), (0, 3)], 4) == "The network looks at a star with 3 rays."
     assert shape([], 1) == "The network looks at no edge."
+
+
+def test_the_members_of_a_prototype_are_nearer_to_it_than_another_shape():
+    """Houses of BA-Shapes: what is explained of a roof is nearly the prototype of roofs; two edges of the base are not."""
+    graph, model = xc.load_dataset("ba_shapes"), xc.load_pretrained("ba_shapes")
+    config = xc.ExplainConfig(steps=30, k_m=5)
+    prototype = xc.prototype(model, graph, 1, instances=6, config=config)
+    members = [member.explanation for member in prototype.members]
+    small = replace(xc.explain(model, graph, Node(0), xc.ExplainConfig(k_m=1), "gradient"), predicted_class=1)
+    *own, other = likeness_traits({1: prototype}, [*members, small], graph)
+    assert sum({trait.key for trait in traits} == {"near"} for traits in own) > len(own) / 2
+    assert {trait.key for trait in other} == {"far"}
+    assert likeness_traits({0: prototype}, members, graph) == [set()] * len(members)  # of another class than predicted
+    apart = [member.distance for member in compare_many(prototype, members, graph)]
+    assert apart == [compare(prototype, each, graph).distance for each in members]
