@@ -71,12 +71,21 @@ def run(arguments: list[str]) -> int:
         )
     try:
         os.environ |= _environment(options)
+        if options.script is not None:
+            _run_script(options.script)
     except ValueError as broken:
         return _error(str(broken))
     from streamlit.web.cli import main as streamlit
 
     streamlit(["run", str(SERVER), *_streamlit_options(options)], prog_name="streamlit")
     return 0
+
+
+def _run_script(path: Path) -> None:
+    """Before the server starts, so that what is wrong with it is told here and at once."""
+    from dashboard.catalogue.script import run_in_server
+
+    run_in_server(path)
 
 
 def _error(sentence: str) -> int:
@@ -140,6 +149,9 @@ def _run_parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=_port, help="instead of 8501, or the next one that is free")
     parser.add_argument("--host", help="instead of localhost; 0.0.0.0 lets others on your network see the page")
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
+    parser.add_argument(
+        "--script", type=Path, metavar="FILE.py", help="of your own: defines `model` and `data` to open"
+    )
     parser.add_argument("--url", type=_checked(checked_url), help="what people type, where a proxy stands in front")
     parser.add_argument(
         "--allow-host",

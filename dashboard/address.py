@@ -42,6 +42,11 @@ class Address:
         """Whether others than this machine are meant to come."""
         return bool(self.url) or self.host not in LOOPBACK
 
+    @property
+    def is_own(self) -> bool:
+        """Whether whoever comes sits at this machine: no other address leads here, nor another name."""
+        return not self.is_shared and not self.allowed
+
     def for_others(self) -> list[str]:
         """What people type, the best first: the proxy's address, else the one on the network, else the machine's name."""
         if self.url:

@@ -27,5 +27,5 @@ page = st.navigation(
 with st.spinner("Starting: the libraries are being loaded, once"):
     services = importlib.import_module("dashboard.services")
     state = importlib.import_module("dashboard.state")
-services.connect(state.visitor, state.pulse)
+services.connect(state.visitor, state.pulse, state.token)
 page.run()

@@ -96,11 +96,30 @@ class Cache(Generic[Value]):
         with self._lock:
             self._values.clear()
 
+    def forget(self, name: str) -> None:
+        with self._lock:
+            for key in [each for each in self._values if _mentions(each, name)]:
+                del self._values[key]
+
 
 def clear_caches() -> None:
     """Forgets everything in every cache."""
     for cache in list(_CACHES):
         cache.clear()
+
+
+def forget(name: str) -> None:
+    """Forgets in every cache what has this text in its key, as the data set of that name."""
+    for cache in list(_CACHES):
+        cache.forget(name)
+
+
+def _mentions(key: object, name: str) -> bool:
+    if isinstance(key, tuple):
+        return any(_mentions(part, name) for part in key)
+    return (
+        key == name if isinstance(key, str) else hasattr(key, "__dict__") and _mentions(tuple(vars(key).values()), name)
+    )
 
 
 def size_in_bytes(value: object) -> int:

@@ -25,6 +25,7 @@ from explainer_core.debugging.instances import NO_SPLIT, SPLITS, InstanceFilter,
 from explainer_core.debugging.mistakes import Bin, Overview, Share
 from explainer_core.debugging.patterns import Group, Pattern, Trait
 from explainer_core.debugging.systematic import Systematic
+from explainer_core.debugging.two_networks import ONLY_FIRST, ONLY_SECOND, OUTCOMES, TwoNetworks, is_chance
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.shapes import group_of, shape_of
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
@@ -44,6 +45,9 @@ __all__ = [
     "MOST_EDIT_CHARACTERS",
     "NOT_ENOUGH",
     "NO_SPLIT",
+    "ONLY_FIRST",
+    "ONLY_SECOND",
+    "OUTCOMES",
     "PAPER",
     "SHOWN_FIRST",
     "SHOWN_WHERE_SMALL",
@@ -76,11 +80,13 @@ __all__ = [
     "TargetFacts",
     "Trait",
     "Trust",
+    "TwoNetworks",
     "Verdict",
     "edits_from_text",
     "edits_to_text",
     "group_of",
     "index_in",
+    "is_chance",
     "is_mask",
     "judged",
     "one_of",

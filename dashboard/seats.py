@@ -28,6 +28,10 @@ class Seats:
         self._forget()
         return sum(self._seats(visitor) for visitor in {*self._open, *self._kept})
 
+    def is_open(self, visitor: str) -> bool:
+        """Whether a page of theirs is open now; asked from other threads too."""
+        return self._open.get(visitor, 0) > 0
+
     def reserve(self, visitor: str) -> bool:
         """Before the page is given to a browser: keeps a seat until it connects. False where there is none."""
         self._forget()

@@ -1,44 +1,11 @@
 """The server. It loads the libraries and the first data set while the first browser is still on its way."""
 
-import importlib
-import sys
-import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import streamlit as st
-from starlette.middleware import Middleware
-from streamlit import config
 
-from dashboard import jobs
-from dashboard.address import announcement, server_address
-from dashboard.gate import Gate, streamlit_index
+from dashboard.asgi import PAGE, alone, gate
 from dashboard.limits import Limits
 from dashboard.seats import Seats
 
 limits = Limits.from_environment()
-
-
-@asynccontextmanager
-async def warm(_: st.App) -> AsyncIterator[None]:
-    told = announcement(server_address(), limits.visitors, sys.stdout.encoding or "ascii", sys.stdout.isatty())
-    sys.stdout.write(told)
-    sys.stdout.flush()
-    jobs.start_workers()
-    threading.Thread(target=warm_up, name="warm up", daemon=True).start()
-    yield
-    jobs.stop_workers()
-
-
-def warm_up() -> None:
-    importlib.import_module("dashboard.services").warm_up()  # not at the top: the server answers before torch is there
-
-
-gate = Middleware(
-    Gate,
-    address=server_address,
-    seats=Seats(limits.visitors),
-    base=config.get_option("server.baseUrlPath"),
-    index=streamlit_index(),
-)
-app = st.App("app.py", lifespan=warm, middleware=[gate])
+seats = Seats(limits.visitors)
+app = st.App(PAGE, lifespan=alone(limits, seats), middleware=[gate(seats)])

@@ -26,6 +26,7 @@ from explainer_core.debugging.instances import InstanceFilter, Instances, instan
 from explainer_core.debugging.mistakes import Overview, overview
 from explainer_core.debugging.patterns import Group, Pattern, Trait
 from explainer_core.debugging.systematic import Systematic, systematic_mistakes
+from explainer_core.debugging.two_networks import TwoNetworks, compare_networks
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.trust import trust
@@ -85,6 +86,7 @@ __all__ = [
     "Systematic",
     "TrainConfig",
     "Trait",
+    "TwoNetworks",
     "Verdict",
     "WholeGraph",
     "__version__",
@@ -92,6 +94,7 @@ __all__ = [
     "apply_edits",
     "cause_of",
     "causes_of",
+    "compare_networks",
     "edits_from_json",
     "edits_from_text",
     "edits_to_json",

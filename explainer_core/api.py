@@ -16,6 +16,7 @@ from explainer_core.checks import at_least, shown
 from explainer_core.computation.batches import check_targets, computation_of, computations
 from explainer_core.config import ExplainConfig, checked_config
 from explainer_core.device import one_thread
+from explainer_core.explanation.answers import Answers
 from explainer_core.explanation.explain_batch import ExplainBatch
 from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.starts import Starts, can_share
@@ -137,10 +138,11 @@ def explain_steps(
     *,
     target_class: int | str = "predicted",
     every: int = 1,
+    answers: Answers | None = None,
 ) -> Iterator[LearningStep]:
     """The mask while it is optimised: the first step, then every so many, and the last.
 
-    Leaving the loop stops it and leaves nothing behind.
+    `answers` collects what the model says of parts of the graph, for `explain_starts`. Leaving the loop stops it and leaves nothing else behind.
     """
     at_least("every", every, 1)
     config = checked_config(config)
@@ -164,7 +166,7 @@ def explain_steps(
 
         def explaining(weights=step.weights, until=step.number) -> Generator[None, None, Explanation]:
             curves, frames = _curves(history[:until]), batch.frames(snapshots, until, seeds)
-            return (yield from _on_one_thread(batch.finishing(weights, seeds, curves, frames)))[0]
+            return (yield from _on_one_thread(batch.finishing(weights, seeds, curves, frames, answers)))[0]
 
         def edge_weight(weights=step.weights) -> np.ndarray:
             return batch.in_order(weights.edge, seeds)
@@ -220,12 +222,14 @@ def explain_starts(
     *,
     starts: int = STARTS,
     known: int = 1,
+    answers: Answers | None = None,
 ) -> Generator[float, None, list[Explanation]]:
     """Explains the same target from the other starts, all at once: yields the share that is done, and returns the explanations.
 
     Each is what `explain` finds from its seed, without features and history; start s has the seed s runs of
     `config.seeds` further on. The explanation itself is the first start, and the first `known` of them are left out.
-    Leaving the loop leaves nothing behind.
+    What the model has said before of parts of the same computation graph, it is not asked again: `answers`, as
+    `explain_steps` with the same model and settings has left them. Leaving the loop leaves nothing else behind.
     """
     at_least("known", known, 1)
     at_least("starts", starts, known + 1)
@@ -246,7 +250,7 @@ def explain_starts(
         computation = computation_of(data, [target], model.hops, max_edges=config.max_edges, seed=config.seed)
         batch = ExplainBatch.make(model, data, [target], computation, config, method, asked)
     together = max(1, BATCH_EDGES // max(1, computation.num_edges * seeds))
-    return (yield from _on_one_thread(Starts(batch, first_seeds, seeds, together).explaining()))
+    return (yield from _on_one_thread(Starts(batch, first_seeds, seeds, together, answers).explaining()))
 
 
 def agreement_over_starts(

@@ -1,5 +1,6 @@
 """What all tests share: one torch thread, and how much of the long tests is run."""
 
+import os
 from collections.abc import Callable
 
 import pytest
@@ -41,6 +42,18 @@ def share(request) -> Callable[[int], int]:
     """How many of so many cases to run: `for seed in range(share(4_000))` is 200 of them, and with --long all."""
     long = request.config.getoption("--long")
     return lambda cases: cases if long else max(1, cases // SHARE)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def notes_of_tests(tmp_path_factory):
+    """Notes that tests write are not among those of whoever runs them; servers of tests inherit it."""
+    before = os.environ.get("GRAPH_EXPLAINER_NOTES")
+    os.environ["GRAPH_EXPLAINER_NOTES"] = str(tmp_path_factory.mktemp("notes"))
+    yield
+    if before is None:
+        del os.environ["GRAPH_EXPLAINER_NOTES"]
+    else:
+        os.environ["GRAPH_EXPLAINER_NOTES"] = before
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -36,24 +36,22 @@ def choose_dataset(infos: dict[str, services.DatasetInfo]) -> services.DatasetIn
         "Data set",
         names,
         required=True,
-        format_func=lambda name: infos[name].title,
+        format_func=lambda name: for_markdown(infos[name].title),
         key=state.DATASET,
         on_change=state.dataset_to_query,
     )
     name = cast(str, name)  # required: one is always chosen
     if missing is not None:
-        asked = for_markdown(shortened(missing))
-        st.warning(
-            f"There is no data set called “{asked}” here, so this is {infos[name].title}; choose any other above."
-        )
+        why = services.missing_sentence(missing) or f"there is no data set called “{shortened(missing)}” here"
+        st.warning(sentence(f"{why}; this is {infos[name].title}, choose any other above"))
     return infos[name]
 
 
 def show_dataset(info: services.DatasetInfo) -> None:
-    st.header(info.title)
+    st.header(for_markdown(info.title))
     about, balance = st.columns([3, 2], gap="large")
     with about:
-        st.write(info.summary)
+        st.write(for_markdown(info.summary))
         st.write(f"**Task.** {model_text.TASKS[info.task]}")
         if info.citation:
             st.caption(f"Source: {for_markdown(info.citation)}")
@@ -148,21 +146,24 @@ def show_models(info: services.DatasetInfo, cards: list[services.Card]) -> None:
             model_text.model_title(card), card.test_accuracy, card.fresh_graph_accuracy, model_text.majority(card)
         )
         for card in cards
+        if card.test_accuracy is not None
     ]
-    measured = "unseen compounds" if info.models_of else "test accuracy"
-    st.plotly_chart(
-        figures.accuracies(rows, measured),
-        config=figures.STILL,
-        alt="Accuracy of each model beside the score of guessing",
-    )
-    st.caption(model_text.how_to_read(cards))
+    if rows:
+        measured = "unseen compounds" if info.models_of else "test accuracy"
+        st.plotly_chart(
+            figures.accuracies(rows, measured),
+            config=figures.STILL,
+            alt="Accuracy of each model beside the score of guessing",
+        )
+        st.caption(model_text.how_to_read(cards))
     for card in cards:
         show_card(card)
 
 
 def show_card(card: services.Card) -> None:
     main = " · main model" if card.main else ""
-    label = f"{model_text.model_title(card)} · {model_text.percent(card.test_accuracy)}{main}"
+    score = "" if card.test_accuracy is None else f" · {model_text.percent(card.test_accuracy)}"
+    label = f"{model_text.model_title(card)}{score}{main}"
     with st.expander(for_markdown(label)):
         st.write(for_markdown(model_text.architecture(card)))
         scores, training = st.columns(2, gap="large")
@@ -170,10 +171,12 @@ def show_card(card: services.Card) -> None:
             show_rows("Accuracy", model_text.accuracies(card))
         with training:
             show_rows("Training", model_text.training(card))
-        st.caption("The command that trains it again:")
-        st.code(card.command, language="bash", wrap_lines=True)
-        st.caption("SHA-256 of the weights:")
-        st.code(card.sha256, language=None, wrap_lines=True)
+        if card.command:
+            st.caption("The command that trains it again:")
+            st.code(card.command, language="bash", wrap_lines=True)
+        if card.sha256:
+            st.caption("SHA-256 of the weights:")
+            st.code(card.sha256, language=None, wrap_lines=True)
         for note in card.notes:
             st.caption(for_markdown(note))
 
@@ -194,6 +197,7 @@ def show_overview(cards: list[services.Card]) -> None:
         [
             (infos[card.dataset].title, model_text.model_title(card), round(100 * card.test_accuracy, 1))
             for card in cards
+            if card.test_accuracy is not None
         ],
         columns=["Data set", "model", "accuracy"],
     )

@@ -13,7 +13,9 @@ from dashboard.widgets.cases import show_case_on_debug
 from dashboard.widgets.debug_heading import show_heading
 from dashboard.widgets.missing import card_or_reason
 from dashboard.widgets.mistakes import THINGS, choose_instances, show_overview
+from dashboard.widgets.notes import show_notes
 from dashboard.widgets.patterns import show_patterns
+from dashboard.widgets.two_networks import choose_other, show_instance_under, show_versus
 from dashboard.widgets.what_if import show_what_if
 from dashboard.widgets.why_not import choose_instead, show_cause, show_why_and_why_not
 
@@ -51,8 +53,12 @@ def debug(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card, 
     show_case_on_debug(card)
     show_overview(card, found, only, cell)
     show_patterns(card, found, cell)
+    second = choose_other(card, complaints)
     first = found.listed(cell)
     usual = found.target(int(first.numbers[0])) if len(first) else None
+    if second is not None:
+        changed = show_versus((card, second), only, complaints)
+        usual = usual if changed is None else changed
     with bar:
         kind, target = controls.choose_target(card, complaints.append, usual)
     if isinstance(target, str) and (problem := services.problem_with(target)):
@@ -60,12 +66,18 @@ def debug(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card, 
         kind, target = state.usual_target(card)  # something to look at, and the way back to it
     config = state.config_from_query(card.dataset, complaints.append)
     request = services.Request(card.dataset, card.model, kind, target, config=config)
-    show_instance(card, request, complaints)
+    show_instance(info, card, second, request, complaints)
     with complained:
         controls.show_complaints(complaints)
 
 
-def show_instance(card: services.Card, request: services.Request, complaints: list[str]) -> None:
+def show_instance(
+    info: services.DatasetInfo,
+    card: services.Card,
+    second: services.Card | None,
+    request: services.Request,
+    complaints: list[str],
+) -> None:
     """One instance, from the plain cause to what would change it."""
     facts = services.target_facts(request)
     st.divider()
@@ -73,8 +85,11 @@ def show_instance(card: services.Card, request: services.Request, complaints: li
     cause = st.empty()
     other = choose_instead(facts, complaints)
     show_cause(cause, request, facts)
-    show_why_and_why_not(card, request, other)
+    both = show_why_and_why_not(card, request, other)
+    if second is not None and both is not None:
+        show_instance_under(card, second, both.why, info.title)
     show_what_if(request, facts)
+    show_notes(info, card, request, facts, None if both is None else both.why)
 
 
 def everything(slot: DeltaGenerator, card: services.Card):

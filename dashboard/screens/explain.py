@@ -21,7 +21,7 @@ from dashboard.widgets.export import Shown, export_button, share_button
 from dashboard.widgets.live_run import explain_in_sight
 from dashboard.widgets.missing import card_or_reason
 from dashboard.widgets.network import ROW
-from dashboard.widgets.second_network import choose_second, show_second
+from dashboard.widgets.second_network import Look, choose_second, show_second
 from dashboard.widgets.surroundings import show_surroundings
 
 PAGE = "explain"
@@ -115,7 +115,8 @@ def show_answer(
         share_button(choice)
         export_button(choice, answer, partial(shown_now, title, answer, trust, panels, explanations))
     if second is not None:
-        show_second(second, card, choice, answer)
+        look = Look(info.title, "explain", choice.colour, choice.everything)
+        show_second(second, card, choice.second, answer, look)
     try_other_starts(answer)
 
 

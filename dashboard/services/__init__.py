@@ -1,7 +1,7 @@
 """The only calls into explainer_core, and the only caches; plain data comes back, never a tensor."""
 
 from dashboard.cache import clear_caches
-from dashboard.jobs import RunRefused, Waiting, connect, start_workers, stop_workers
+from dashboard.jobs import RunRefused, Waiting, start_workers, stop_workers
 from dashboard.schema import CHANCE_METHOD, LINK_CLASSES, MAIN_METHOD, MASK_METHOD, Request, TargetFacts, is_mask
 from dashboard.services.answer import (
     Answer,
@@ -32,6 +32,9 @@ from dashboard.services.browse import (
 )
 from dashboard.services.cases import case_picture, planted_in
 from dashboard.services.catalogue import (
+    LAUNCHED,
+    OWN,
+    SHIPPED,
     Card,
     DatasetFacts,
     DatasetInfo,
@@ -41,12 +44,16 @@ from dashboard.services.catalogue import (
     case_cards,
     cases,
     compounds,
+    connect,
     dataset_facts,
     datasets,
     device_name,
     download,
     is_here,
+    missing_sentence,
     molecule_facts,
+    source_of,
+    title_for_files,
 )
 from dashboard.services.export import as_csv, as_graphml, as_json, as_network, as_python
 from dashboard.services.fragments import DrawnFragment, fragments, is_of_molecules, kept_fragments
@@ -59,6 +66,17 @@ from dashboard.services.mistakes import (
     list_as_csv,
     table,
 )
+from dashboard.services.notes import (
+    NotesUnavailable,
+    delete_note,
+    keep_note,
+    kept_notes,
+    kept_with_pictures,
+    new_note,
+    notes_as_csv,
+    packed,
+    unpacked,
+)
 from dashboard.services.patterns import (
     Compared,
     compared,
@@ -68,7 +86,7 @@ from dashboard.services.patterns import (
     patterns,
     typical_member,
 )
-from dashboard.services.pictures import COLOURS, Drawn, count_drawn, kept_on, mask_on, weighed
+from dashboard.services.pictures import COLOURS, NEAR, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
     SMILES_DATASETS,
     class_names,
@@ -90,7 +108,14 @@ from dashboard.services.prototypes import (
     titled,
     with_label,
 )
-from dashboard.services.second_network import explain_under, on_one_layout, other_networks, shared_parts
+from dashboard.services.second_network import (
+    SharedParts,
+    explain_under,
+    on_one_layout,
+    other_networks,
+    shared_parts,
+)
+from dashboard.services.two_networks import Cell, Versus, versus, versus_as_csv, versus_table
 from dashboard.services.warming import warm_up
 from dashboard.services.what_if import (
     Changed,
@@ -111,29 +136,32 @@ from dashboard.services.what_if import (
     with_type,
     without_node,
 )
-from dashboard.services.why_not import Both, why_and_why_not
+from dashboard.services.why_not import CLOSE, Both, why_and_why_not
 from dashboard.tasks import ClassRequest, Grouping, Growing, Started, Step, Trying
 from dashboard.tasks.splits import parts_of
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
-from explainer_core.device import use_one_thread
-
-use_one_thread()
 
 __all__ = [
     "AMONG",
     "AUTO",
     "CHANCE_METHOD",
+    "CLOSE",
     "COLOURS",
     "FROM_UNSEEN",
+    "LAUNCHED",
     "LINK_CLASSES",
     "MAIN_METHOD",
     "MASK_METHOD",
+    "NEAR",
+    "OWN",
     "PER_PAGE",
+    "SHIPPED",
     "SMILES_DATASETS",
     "Answer",
     "Both",
     "Card",
+    "Cell",
     "Changed",
     "ClassRequest",
     "Compared",
@@ -151,14 +179,17 @@ __all__ = [
     "MethodAnswer",
     "Mistakes",
     "NodeFacts",
+    "NotesUnavailable",
     "Prototype",
     "Question",
     "Request",
     "RunRefused",
+    "SharedParts",
     "Started",
     "Step",
     "TargetFacts",
     "Trying",
+    "Versus",
     "Waiting",
     "about",
     "all_cards",
@@ -190,6 +221,7 @@ __all__ = [
     "count_mistakes",
     "dataset_facts",
     "datasets",
+    "delete_note",
     "described",
     "device_name",
     "download",
@@ -213,8 +245,11 @@ __all__ = [
     "is_here",
     "is_mask",
     "is_of_molecules",
+    "keep_note",
     "kept_fragments",
+    "kept_notes",
     "kept_on",
+    "kept_with_pictures",
     "known_answer",
     "known_flip",
     "known_patterns",
@@ -225,15 +260,19 @@ __all__ = [
     "member_cards",
     "member_query_params",
     "methods_for",
+    "missing_sentence",
     "molecule_facts",
     "names_in",
+    "new_note",
     "node_facts",
     "node_names",
+    "notes_as_csv",
     "num_features",
     "num_targets",
     "on_one_layout",
     "other_networks",
     "over_data_set",
+    "packed",
     "parts_of",
     "patterns",
     "planted_in",
@@ -245,14 +284,20 @@ __all__ = [
     "shared_parts",
     "shown_first",
     "sizes",
+    "source_of",
     "start_workers",
     "stop_workers",
     "table",
     "target_facts",
+    "title_for_files",
     "titled",
     "toggled",
     "try_starts",
     "typical_member",
+    "unpacked",
+    "versus",
+    "versus_as_csv",
+    "versus_table",
     "warm_up",
     "weighed",
     "why_and_why_not",

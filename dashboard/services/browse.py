@@ -15,7 +15,7 @@ from dashboard.services.pictures import (
     prediction_lines,
 )
 from dashboard.services.predict import all_predictions
-from dashboard.tasks.splits import parts_of
+from dashboard.tasks.splits import parts_of, parts_of_pairs
 from dashboard.tasks.subjects import load_data, load_graph, load_graphs, network
 from dashboard.view.palette import LEAST, QUIET
 from dashboard.view.picture import Points, Thumbnail
@@ -174,8 +174,13 @@ def filtered_graphs(dataset: str, model: str, graph_filter: GraphFilter) -> np.n
         passes &= parts == graph_filter.part
     found = np.flatnonzero(passes)
     if graph_filter.right is not None and parts is not None:  # what the network has never seen tells most
-        found = found[np.argsort([FROM_UNSEEN.index(part) for part in parts[found].tolist()], kind="stable")]
+        found = found[np.argsort([_seen(part) for part in parts[found].tolist()], kind="stable")]
     return found
+
+
+def _seen(part: str) -> int:
+    """What is in no part of the split comes last."""
+    return FROM_UNSEEN.index(part) if part in FROM_UNSEEN else len(FROM_UNSEEN)
 
 
 def gallery(dataset: str, model: str, found: np.ndarray, page: int) -> tuple[Thumbnail, ...]:
@@ -186,7 +191,7 @@ def gallery(dataset: str, model: str, found: np.ndarray, page: int) -> tuple[Thu
     for target in found[page * PER_PAGE : (page + 1) * PER_PAGE].tolist():
         name = data.graph_name(target) if data.graph_names else f"graph {target}"
         verdict = "" if right is None or predicted.unknown[target] else (" ✓" if right[target] else " ✗")
-        verdict += "" if parts is None else f" · {parts[target]}"
+        verdict += "" if parts is None or not parts[target] else f" · {parts[target]}"
         note = (
             f"{data.class_names[int(predicted.predicted[target])]} {100 * predicted.confidence[target]:.0f} %{verdict}"
         )
@@ -214,14 +219,27 @@ def _thumbnail(dataset: str, target: int) -> str:
 
 
 def links(dataset: str, model: str) -> pd.DataFrame:
-    """Pairs of nodes, joined and not, with the score the network gives them; the surest first."""
+    """Pairs of nodes, joined and not, with the score the network gives them and the part of the split they are in, if any;
+    the surest first."""
 
     def make() -> pd.DataFrame:
         # Streamlit's own table offers its rows as CSV, and guards nothing
         names = [for_spreadsheet(" ".join(name.splitlines())) for name in node_names(dataset)]
         found = link_pairs(network(dataset, model), load_graph(dataset))
-        rows = [(s.source, s.head, names[s.source], names[s.head], s.exists, s.probability) for s in found]
-        table = pd.DataFrame(rows, columns=["source", "head", "one", "other", "joined", "score"])
+        parts = parts_of_pairs(dataset, model)
+        rows = [
+            (
+                s.source,
+                s.head,
+                names[s.source],
+                names[s.head],
+                s.exists,
+                s.probability,
+                parts.get((s.source, s.head), ""),
+            )
+            for s in found
+        ]
+        table = pd.DataFrame(rows, columns=["source", "head", "one", "other", "joined", "score", "part"])
         return table.sort_values("score", ascending=False, kind="stable", ignore_index=True)
 
     return _LINKS.get_or_create((dataset, model), make)

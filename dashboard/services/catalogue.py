@@ -1,20 +1,25 @@
 """Which data sets and models there are, and what can be said of them without a prediction."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import streamlit as st
 
 import explainer_core as xc
+from dashboard import catalogue, jobs
+from dashboard.cache import Cache
+from dashboard.catalogue import LAUNCHED, OWN, SHIPPED, missing_sentence, source_of
 from explainer_core import Card, DatasetInfo, DataUnavailable
 from explainer_core.datasets.download import is_available
 from explainer_core.datasets.molecules import COMPOUNDS
 from explainer_core.device import describe_device, pick_device
 from explainer_core.graph import NO_LABEL
-from explainer_core.zoo.pretrained import read_cards
 
 __all__ = [
+    "LAUNCHED",
+    "OWN",
+    "SHIPPED",
     "Card",
     "DataUnavailable",
     "DatasetFacts",
@@ -25,12 +30,16 @@ __all__ = [
     "case_cards",
     "cases",
     "compounds",
+    "connect",
     "dataset_facts",
     "datasets",
     "device_name",
     "download",
     "is_here",
+    "missing_sentence",
     "molecule_facts",
+    "source_of",
+    "title_for_files",
 ]
 
 
@@ -58,8 +67,25 @@ class MoleculeFacts:
         return sum(count for _, count in self.elements)
 
 
+_FACTS: Cache[DatasetFacts] = Cache(32)
+
+
+def connect(visitor: Callable[[], Hashable], pulse: Callable[[], None], token: Callable[[], str]) -> None:
+    """Who asks, in the thread that asks: a name for the queue, a word with them now and then, and the token by which what
+    they brought is found."""
+    jobs.connect(visitor, pulse)
+    catalogue.connect(token)
+
+
 def datasets() -> dict[str, DatasetInfo]:
-    return xc.DATASETS
+    """For the visitor who asks: what the server was started with, what they brought, what ships."""
+    return catalogue.datasets()
+
+
+def title_for_files(name: str) -> str:
+    """What ships goes by its name; what was brought, by what people call it."""
+    info = None if source_of(name) == SHIPPED else datasets().get(name)
+    return name if info is None else info.title
 
 
 def cases() -> dict[str, DatasetInfo]:
@@ -82,10 +108,14 @@ def download(name: str, progress: Callable[[int, int], None]) -> None:
     xc.load_dataset(name, progress=progress)
 
 
-@st.cache_data(max_entries=32, show_spinner="Reading the data")
 def dataset_facts(name: str) -> DatasetFacts:
-    """Raises DataUnavailable. The data themselves are let go: REDDIT-BINARY alone has a million edges."""
-    data = xc.load_dataset(name)
+    """Raises DataUnavailable."""
+    with st.spinner("Reading the data"):
+        return _FACTS.get_or_create(name, lambda: _facts(catalogue.load_data(name)))
+
+
+def _facts(data: xc.Graph | xc.GraphSet) -> DatasetFacts:
+    """The data themselves are let go: REDDIT-BINARY alone has a million edges."""
     many = isinstance(data, xc.GraphSet)
     union = xc.Graph(x=data.x, edge_index=data.edge_index)
     edges = union.num_edges // 2 if union.is_undirected else union.num_edges
@@ -101,11 +131,15 @@ def dataset_facts(name: str) -> DatasetFacts:
     )
 
 
+def all_cards() -> list[Card]:
+    """The cards of all data sets that the visitor sees, without those that cannot be read."""
+    return catalogue.brought_cards() + _shipped_cards()
+
+
 # A few seconds only: whoever trains a model finds it on the page without starting the server again.
 @st.cache_data(max_entries=1, ttl=5, show_spinner=False)
-def all_cards() -> list[Card]:
-    """The cards of all data sets, without those that cannot be read."""
-    return xc.list_cards()
+def _shipped_cards() -> list[Card]:
+    return catalogue.shipped_cards()
 
 
 @st.cache_data(max_entries=1, ttl=5, show_spinner=False)
@@ -117,7 +151,7 @@ def case_cards() -> list[Card]:
 @st.cache_data(max_entries=1, ttl=5, show_spinner=False)
 def broken_cards() -> dict[str, str]:
     """A sentence for each network that is left out, because its card or its weights cannot be read, by its file's name."""
-    return {name: str(error) for name, error in read_cards()[1].items()}
+    return catalogue.broken_cards()
 
 
 @st.cache_data(max_entries=1, show_spinner=False)

@@ -9,11 +9,14 @@ from dashboard.jobs import RunRefused
 from dashboard.limits import MB, Limits
 from dashboard.schema import Request
 from dashboard.tasks.subjects import computation_graph, network
+from explainer_core import Model
+from explainer_core.models.protocol import offered
 
 # Of one value of one node or directed edge in one layer, fitted to runs of 1 to 50 seeds on the largest graphs that ship.
 SECONDS = 1.5e-8  # of one step
 BYTES = 20
 ALWAYS_MB = 80  # whatever is asked
+LAYERS = 3  # of a network that looks at everything
 LONG = 2.0  # seconds; longer runs do not keep others waiting
 
 
@@ -30,11 +33,21 @@ def cost_of(request: Request) -> Cost:
 
 def _values(request: Request) -> int:
     """How many numbers one pass works out: each layer looks one hop less far than the one before it."""
-    found, spec = computation_graph(request), network(request.dataset, request.model).spec
+    found, (width, layers) = computation_graph(request), _shape(network(request.dataset, request.model))
     node_hop = np.zeros(int(found.nodes.max(initial=0)) + 1, dtype=int)
     node_hop[found.nodes] = found.hop
     hops = np.concatenate([found.hop, node_hop[found.edge_index[1]]])  # of nodes, and of the nodes that edges lead to
-    return spec.hidden * sum(int((hops <= spec.num_layers - layer).sum()) for layer in range(1, spec.num_layers + 1))
+    return width * sum(int((hops <= layers - layer).sum()) for layer in range(1, layers + 1))
+
+
+def _shape(model: Model) -> tuple[int, int]:
+    """How many numbers a node has in a layer, and how many layers there are: of a network of one's own about so."""
+    spec = getattr(model, "spec", None)
+    if spec is not None:
+        return spec.hidden, spec.num_layers
+    parameters = offered(model, "parameters")
+    widths = [min(each.shape) for each in (parameters() if parameters else ()) if each.ndim == 2]
+    return max(widths, default=1), model.hops or LAYERS
 
 
 def takes_long(request: Request) -> bool:

@@ -4,6 +4,7 @@ import csv
 
 import networkx as nx
 
+from dashboard.catalogue import python_of
 from dashboard.schema import MAIN_METHOD, Request
 from dashboard.services.answer import Answer
 from dashboard.services.pictures import node_colours, plain_colours
@@ -60,7 +61,7 @@ def as_python(request: Request) -> str:
     config, default = request.config, ExplainConfig()
     changed = {name: value for name, value in config.to_dict().items() if value != getattr(default, name)}
     settings = ", ".join(f"{name}={value!r}" for name, value in changed.items())
-    data = f'xc.load_dataset("{request.dataset}")'
+    data, model = python_of(request.dataset, request.model)
     target = {
         "node": f"xc.Node({request.target})",
         "graph": f"xc.WholeGraph({request.target})",
@@ -77,7 +78,7 @@ def as_python(request: Request) -> str:
             "import explainer_core as xc",
             "",
             f"data = {data}",
-            f'model = xc.load_pretrained("{request.dataset}", "{request.model}")',
+            f"model = {model}",
             f"config = xc.ExplainConfig({settings})",
             f"explanation = xc.explain(model, data, {target}, config{wanted})",
             "print(explanation.subgraph())",

@@ -9,6 +9,7 @@ from dashboard.services.catalogue import all_cards
 from dashboard.tasks.subjects import computation_graph, network
 from explainer_core import Card, ExplainConfig
 from explainer_core.explanation.comparing import ranks
+from explainer_core.models.protocol import offers
 from explainer_core.zoo.compared import MethodFigures
 
 SMALL = 300  # edges of a neighbourhood that can be taken away one at a time while one waits
@@ -111,8 +112,8 @@ def is_borrowed(request: Request, method: str) -> bool:
 
 def model_for(request: Request, method: str) -> str | None:
     """The network a method explains: the request's, or the data set's GAT for the same task where it needs attention."""
-    own = network(request.dataset, request.model).spec
-    if not xc.METHODS[method].needs_attention or own.kind == "gat":
+    own = network(request.dataset, request.model)
+    if not xc.METHODS[method].needs_attention or offers(own, "attention"):
         return request.model
     fitting = [
         card.model

@@ -163,7 +163,7 @@ def _role_looks(request: ClassRequest, prototype: Prototype, role: int) -> tuple
     graphs = [(member, node) for member in prototype.members if (node := member.nodes[role]) is not None]
     if not graphs:
         return QUIET, ""
-    if isinstance(load_data(request.dataset), Graph) and network(request.dataset, request.model).spec.task == "node":
+    if isinstance(load_data(request.dataset), Graph) and network(request.dataset, request.model).task == "node":
         predicted = all_predictions(request.dataset, request.model).predicted[[node for _, node in graphs]].tolist()
         label = int(max(set(predicted), key=predicted.count))
         return class_colours(request.dataset)[label], load_data(request.dataset).class_names[label]
@@ -243,7 +243,7 @@ def _member_picture(
     index = {node: i for i, node in enumerate(nodes)}
     edges = [(a, b) for a, b in member.edges if a in index and b in index]
     colours = (QUIET,) * len(nodes)
-    if isinstance(load_data(request.dataset), Graph) and network(request.dataset, request.model).spec.task == "node":
+    if isinstance(load_data(request.dataset), Graph) and network(request.dataset, request.model).task == "node":
         predicted = all_predictions(request.dataset, request.model).predicted
         colours = tuple(class_colours(request.dataset)[predicted[node]] for node in nodes)
     picture = Picture(

@@ -9,7 +9,7 @@ from dashboard.jobs import Priority
 from dashboard.services.answer import Answer, ask, explain, known_answer
 from dashboard.services.catalogue import Card, all_cards
 from dashboard.services.explanations import Progress, ignore
-from dashboard.services.pictures import Drawn, node_colours, tip_of
+from dashboard.services.pictures import NEAR, Drawn, node_colours, tip_of
 from dashboard.tasks.subjects import graph_of
 
 
@@ -17,8 +17,12 @@ from dashboard.tasks.subjects import graph_of
 class SharedParts:
     """How much two explanations of one target have in common."""
 
-    edges: int
+    pairs: frozenset[tuple[int, int]]  # the edges of both
     of: int  # edges that either of them keeps
+
+    @property
+    def edges(self) -> int:
+        return len(self.pairs)
 
 
 def other_networks(card: Card) -> list[Card]:
@@ -28,10 +32,16 @@ def other_networks(card: Card) -> list[Card]:
 
 
 def explain_under(
-    answer: Answer, model: str, colour: str, *, everything: bool = False, on_progress: Progress = ignore
+    answer: Answer,
+    model: str,
+    colour: str,
+    *,
+    everything: bool = False,
+    near: int = NEAR,
+    on_progress: Progress = ignore,
 ) -> Answer:
     """The answer of another network to the same question: the same settings, K_M settled in the same way."""
-    question = ask(replace(answer.request, model=model), colour, everything=everything)
+    question = ask(replace(answer.request, model=model), colour, everything=everything, near=near)
     return known_answer(question) or explain(question, on_progress, Priority.BELOW)
 
 
@@ -60,4 +70,4 @@ def _redrawn(base: Drawn, answer: Answer, colour: str) -> Drawn:
 
 def shared_parts(one: Answer, other: Answer) -> SharedParts:
     kept, others = (set(each.explanation.subgraph().edges) for each in (one, other))
-    return SharedParts(len(kept & others), len(kept | others))
+    return SharedParts(frozenset(kept & others), len(kept | others))

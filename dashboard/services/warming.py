@@ -6,14 +6,21 @@ from dashboard.first_look import first_look
 from dashboard.schema import Request
 from dashboard.services.catalogue import all_cards, datasets
 from dashboard.services.pictures import drawn
+from explainer_core.device import use_one_thread
 
 
-def warm_up() -> None:
-    """Prepares what the server itself does for a visitor without query parameters of their own."""
+def warm_up(*, alone: bool = True) -> None:
+    """Prepares what the server itself does for a visitor without query parameters of their own.
+
+    `alone` where the process is the server's; in a notebook it is somebody else's, who wants their threads.
+    """
+    if alone:
+        use_one_thread()
     dataset = next(iter(datasets()))
     card = next((card for card in all_cards() if card.dataset == dataset), None)
     if card is not None:  # else the page says why
         drawn(Request(dataset, card.model, card.task, first_look(dataset).target))
-    # Streamlit collects all generations after every run of a page, and would look at every object of the libraries each time.
-    gc.collect()
-    gc.freeze()
+    if alone:
+        # Streamlit collects all generations after every run of a page, and would look at every object of the libraries each time.
+        gc.collect()
+        gc.freeze()

@@ -13,6 +13,7 @@ from dashboard.state.names import (
     OF_TARGET,
     RANGES,
     SPLIT,
+    VERSUS,
     WITH_DEGREE,
     WITH_HOMOPHILY,
     WITH_MOTIF,
@@ -51,17 +52,17 @@ def instances_filter_from_query(has_split: bool, has_motif: bool, bounds: Bounds
     )
 
 
-def cell_from_query(rows: int, columns: int, complain: Complain) -> tuple[int, int] | None:
+def cell_from_query(rows: int, columns: int, complain: Complain, name: str = CELL) -> tuple[int, int] | None:
     """The cell of the matrix that is listed; None for all mistakes."""
 
     def read(asked: str) -> tuple[int, int]:
         ends = asked.split(",")
         fits = len(ends) == 2 and all(end.isascii() and end.isdigit() and len(end) < 6 for end in ends)
         if not fits or int(ends[0]) >= rows or int(ends[1]) >= columns:
-            raise InvalidValue(f"{CELL} must be a row below {rows} and a column below {columns}", asked)
+            raise InvalidValue(f"{name} must be a row below {rows} and a column below {columns}", asked)
         return int(ends[0]), int(ends[1])
 
-    return read_or_default(CELL, read, None, complain)
+    return read_or_default(name, read, None, complain)
 
 
 def instead_from_query(usual: int, predicted: int, count: int, complain: Complain) -> int:
@@ -89,13 +90,16 @@ def no_instances_filter() -> None:
     set_query_params((*RANGES, WITH_MOTIF, WITH_TEXT), {})
 
 
-def cell_clicked(key: str, columns: int) -> None:
-    """Called when a cell was clicked: it is listed, and of it the surest is looked at; clicked again, all mistakes are."""
+def cell_clicked(key: str, columns: int, name: str = CELL) -> None:
+    """Called when a cell was clicked: it is listed, and of it the first is looked at; clicked again, all are listed.
+
+    Of the two tables, one network's and that of two, the one clicked last says what is looked at.
+    """
     number = st.session_state[key]["clicked"]
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
         return  # a browser may send anything
     cell = f"{number // columns},{number % columns}"
-    set_query_params(OF_TARGET, {CELL: None if query_param(CELL) == cell else cell})
+    set_query_params((*OF_TARGET, CELL, VERSUS), {name: None if query_param(name) == cell else cell})
 
 
 def instance_chosen(key: str, card: Card, targets: Sequence[int | tuple[int, int]]) -> None:

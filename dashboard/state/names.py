@@ -19,14 +19,13 @@ LAYOUTS = ("graph", "embedding", "gallery")
 NO_METHOD = "none"  # a choice too, which an empty value could not tell from none made
 SECOND, NO_SECOND = "second", "none"  # the network that the same target is explained under as well
 MOST_INSTANCES = 200
-INSTEAD, EDITS, AGAIN = (
-    "instead",
-    "edits",
-    "again",
-)  # of the Debug page: the class not predicted, what-if edits, explained again
-OF_TARGET = (NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS, LABEL, INSTEAD, EDITS, AGAIN)
+# Of the Debug page: the class not predicted, what-if edits and those undone, explained again; what a click changes.
+INSTEAD, EDITS, UNDONE, AGAIN, CHANGES = "instead", "edits", "undone", "again", "changes"
+FLIP_KINDS, FLIP_TO = "flip", "flip_to"  # what may be changed to flip a prediction, and to which class
+OF_TARGET = (NODE, GRAPH, SOURCE, HEAD, SMILES, CLASS, LABEL, INSTEAD, EDITS, UNDONE, AGAIN, FLIP_TO)
 # Which instances the Debug page counts, and which cell of the confusion matrix it lists.
 SPLIT, CELL = "split", "cell"
+VERSUS = "versus"  # the cell of the table of two networks
 WITH_DEGREE, WITH_SIZE, WITH_HOMOPHILY = RANGES = ("with_degree", "with_size", "with_homophily")
 WITH_MOTIF, WITH_TEXT = "with_motif", "with_text"
-OF_MISTAKES = (SPLIT, CELL, *RANGES, WITH_MOTIF, WITH_TEXT)
+OF_MISTAKES = (SPLIT, CELL, VERSUS, *RANGES, WITH_MOTIF, WITH_TEXT, CHANGES, FLIP_KINDS)

@@ -5,6 +5,8 @@ from collections.abc import Hashable
 
 import streamlit as st
 
+from dashboard.gate import COOKIE, VISITOR
+
 _STOPPED = "stopped run"
 _PAGE = "page of the gallery"
 _VISITOR = "visitor"
@@ -16,6 +18,12 @@ MOST_SEEN = 32  # prototypes that are remembered for one visitor
 def visitor() -> str:
     """A name for this visitor that no other has."""
     return st.session_state.setdefault(_VISITOR, secrets.token_hex(8))
+
+
+def token() -> str:
+    """The random token in the visitor's browser, which comes again with a reload; of this session where there is none."""
+    kept = st.context.cookies.get(COOKIE)
+    return kept if isinstance(kept, str) and VISITOR.fullmatch(kept) else visitor()
 
 
 def pulse() -> None:

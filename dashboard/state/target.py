@@ -24,6 +24,7 @@ from dashboard.state.names import (
     SECOND,
     SMILES,
     SOURCE,
+    VERSUS,
 )
 from dashboard.state.query import LONGEST, in_quotes, query_param, set_query_param, set_query_params, set_widget
 from dashboard.state.session import first_page
@@ -57,7 +58,12 @@ def model_from_query(cards: Sequence[Card], complain: Callable[[str], None]) -> 
 def model_to_query() -> None:
     """The network beside it stays, unless it is the one that was chosen."""
     chosen = st.session_state[MODEL]
-    set_query_params((CLASS, CELL, *((SECOND,) if query_param(SECOND) == chosen else ())), {MODEL: chosen})
+    set_query_params((CLASS, CELL, VERSUS, *((SECOND,) if query_param(SECOND) == chosen else ())), {MODEL: chosen})
+
+
+def second_chosen() -> None:
+    """Called by the selector of the second network: a cell of the table with another means nothing now."""
+    set_query_params((VERSUS,), {SECOND: st.session_state[SECOND]})
 
 
 def usual_target(card: Card) -> tuple[str, int | tuple[int, int]]:

@@ -12,7 +12,7 @@ from dashboard.tasks.splits import parts_of
 from dashboard.tasks.subjects import card_of, load_data, load_graph, network, subject
 from explainer_core.debugging.instances import instances_of, link_instances
 from explainer_core.device import pick_device
-from explainer_core.predictions import link_scores, predictions, target_probabilities
+from explainer_core.predictions import link_pairs, link_scores, predictions, target_probabilities
 from explainer_core.zoo.tasks import LinkTask
 
 MOST_PAIRS = 1_000  # joined and not, of each part of a split: each that is joined is judged without itself
@@ -31,15 +31,21 @@ def list_instances(dataset: str, model: str, emit: Emit) -> Listed:
     """Nodes, graphs or links with what the network says of each, and the part of the split it was trained with."""
     card, data = card_of(dataset, model), load_data(dataset)
     if card.task == "link":
-        return _listed_links(dataset, model, card.split.get("seed", card.seed))
+        return _listed_links(dataset, model, card.split.get("seed", card.seed) if card.split else None)
     parts = parts_of(dataset, model)
     split = None if parts is None else {part: np.flatnonzero(parts == part).tolist() for part in SPLITS}
     return Listed(instances_of(data, predictions(network(dataset, model), data), split))
 
 
-def _listed_links(dataset: str, model: str, seed: int) -> Listed:
-    """The pairs of every part: its links and as many that are none, at most MOST_PAIRS, no pair twice."""
+def _listed_links(dataset: str, model: str, seed: int | None) -> Listed:
+    """The pairs of every part: its links and as many that are none, at most MOST_PAIRS, no pair twice.
+
+    Without a seed nobody knows the parts.
+    """
     graph = load_graph(dataset)
+    if seed is None:
+        scores = link_pairs(network(dataset, model), graph, limit=MOST_PAIRS)
+        return Listed(link_instances(graph, scores, None), tuple((each.source, each.head) for each in scores))
     task, rows, split = LinkTask(graph, seed, pick_device()), {}, {}
     for part in ("test", "val", "train"):
         pairs = task.pairs(part).t().tolist()  # links first

@@ -9,8 +9,9 @@ import numpy as np
 
 import explainer_core as xc
 from dashboard.schema import MASK_METHOD, Request, Scores, judged
-from dashboard.tasks.subjects import computation_graph, graph_of, network, subject
+from dashboard.tasks.subjects import computation_graph, graph_of, keep_answers, kept_answers, network, subject
 from explainer_core import Explanation
+from explainer_core.explanation.answers import Answers
 from explainer_core.explanation.comparing import beside, on_edges_of, score
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.metrics import Faithfulness, edge_auc, faithfulness
@@ -80,7 +81,8 @@ def explain(request: Request, emit: Emit) -> Found:
     """Runs the request's method. The verified search starts from the mask, so that one run gives both."""
     (data, target), model, config = subject(request), network(request.dataset, request.model), request.config
     searches = xc.METHODS[request.method].verifies
-    asked = {"target_class": request.target_class, "every": -(-config.steps // WATCHED)}
+    answers = Answers()
+    asked = {"target_class": request.target_class, "every": -(-config.steps // WATCHED), "answers": answers}
     began, last = time.perf_counter(), None
     for last in xc.explain_steps(model, data, target, config, request.method, **asked):
         emit(Step(last.number, config.steps, last.edge_weight))
@@ -89,6 +91,7 @@ def explain(request: Request, emit: Emit) -> Found:
     if searches:
         emit(Step(last.number, config.steps, last.edge_weight, searching=True))
     explanation = last.explanation()
+    keep_answers(request, answers)
     found = Timed(explanation, time.perf_counter() - began)
     mask = replace(explanation, method=MASK_METHOD, table=(), verdict=None) if searches else None
     scores, sizes = _scores(request, found, [found])[0], judged_sizes(model, data, explanation)
@@ -191,7 +194,7 @@ def _agreement(request: Request, own: Explanation, others: Sequence[Explanation]
 
 def _started(request: Request, own: Explanation, starts: int, known: int, emit: Emit) -> tuple[Explanation, ...]:
     model, data = network(request.dataset, request.model), subject(request)[0]
-    running = xc.explain_starts(model, data, own, starts=starts, known=known)
+    running = xc.explain_starts(model, data, own, starts=starts, known=known, answers=kept_answers(request))
     while True:
         try:
             emit(Started(next(running)))

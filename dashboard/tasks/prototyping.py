@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import explainer_core as xc
 from dashboard.cache import Cache
+from dashboard.catalogue import SHIPPED, source_of
 from dashboard.first_look import first_look
 from dashboard.schema import Request
 from dashboard.tasks.subjects import card_of, load_data, network
@@ -29,7 +30,7 @@ class ClassRequest:
 
     def one(self, target: int | tuple[int, int]) -> Request:
         """The request for a single member."""
-        kind = network(self.dataset, self.model).spec.task
+        kind = network(self.dataset, self.model).task
         return Request(self.dataset, self.model, kind, target, "predicted", self.config)
 
 
@@ -43,6 +44,8 @@ def stored_prototypes(request: ClassRequest) -> Mapping[int, Prototype]:
     """The prototypes of all classes that are kept on disk for such a request; a file that is broken counts as none."""
 
     def read() -> Mapping[int, Prototype]:
+        if source_of(request.dataset) != SHIPPED:
+            return {}
         card, data = card_of(request.dataset, request.model), load_data(request.dataset)
         try:
             return read_prototypes(card, data, request.instances, request.config)

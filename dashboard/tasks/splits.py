@@ -2,13 +2,17 @@
 
 import numpy as np
 
+from dashboard import catalogue
 from dashboard.cache import Cache
-from dashboard.tasks.subjects import card_of, load_data
+from dashboard.tasks.subjects import card_of, load_data, load_graph
 from dashboard.view.model_text import is_borrowed
 from explainer_core.datasets.splits import PARTS, split_80_10_10
+from explainer_core.device import pick_device
 from explainer_core.graph import NO_LABEL
+from explainer_core.zoo.tasks import LinkTask
 
 _PARTS: Cache[np.ndarray | None] = Cache(16)
+_PAIRS: Cache[dict[tuple[int, int], str]] = Cache(16)
 
 
 def parts_of(dataset: str, model: str) -> np.ndarray | None:
@@ -16,9 +20,29 @@ def parts_of(dataset: str, model: str) -> np.ndarray | None:
     return _PARTS.get_or_create((dataset, model), lambda: _parts(dataset, model))
 
 
+def parts_of_pairs(dataset: str, model: str) -> dict[tuple[int, int], str]:
+    """The part of each pair that a link network was trained or tested with, joined or not; the smaller node first."""
+
+    def make() -> dict[tuple[int, int], str]:
+        card = card_of(dataset, model)
+        task = LinkTask(load_graph(dataset), card.split.get("seed", card.seed), pick_device())
+        found: dict[tuple[int, int], str] = {}
+        for part in ("test", "val", "train"):  # a pair that is drawn twice is counted where it was tested
+            for one, other in task.pairs(part).t().tolist():
+                found.setdefault((min(one, other), max(one, other)), part)
+        return found
+
+    return _PAIRS.get_or_create((dataset, model), make)
+
+
 def _parts(dataset: str, model: str) -> np.ndarray | None:
-    card, labels = card_of(dataset, model), load_data(dataset).labels
-    if card.task == "link" or labels is None or bool((labels == NO_LABEL).any()) or is_borrowed(card):
+    card, given = card_of(dataset, model), catalogue.parts_given(dataset)
+    if card.task == "link" or not card.split:
+        return None
+    if given is not None:
+        return given
+    labels = load_data(dataset).labels
+    if labels is None or bool((labels == NO_LABEL).any()) or is_borrowed(card):
         return None
     split = split_80_10_10(labels.numpy(), card.split.get("seed", card.seed))
     if any(len(split[part]) != card.split.get(part) for part in PARTS):

@@ -4,21 +4,23 @@ from dataclasses import replace
 from typing import cast
 
 import explainer_core as xc
+from dashboard import catalogue
 from dashboard.cache import MB, Cache
 from dashboard.schema import BARE_METHOD, Request
-from explainer_core import Card, Edited, ExplainConfig, Explanation, Graph, GraphSet
-from explainer_core.zoo.pretrained import find_card, load_weights
+from explainer_core import Card, Edited, ExplainConfig, Explanation, Graph, GraphSet, Model
+from explainer_core.explanation.answers import Answers
 
 _DATA: Cache[Graph | GraphSet] = Cache(32, 512 * MB)  # all that ship: a class looks at them in turn
-_MODELS: Cache = Cache(32, 256 * MB)
+_MODELS: Cache[Model] = Cache(32, 256 * MB)
 _CARDS: Cache[Card] = Cache(64)
 _TYPED: Cache[Graph] = Cache(64)
 _EDITED: Cache[Edited] = Cache(8, 128 * MB)
 _COMPUTATIONS: Cache[Explanation] = Cache(64)
+_ANSWERS: Cache[Answers] = Cache(8, 32 * MB)
 
 
 def load_data(name: str) -> Graph | GraphSet:
-    return _DATA.get_or_create(name, lambda: xc.load_dataset(name))
+    return _DATA.get_or_create(name, lambda: catalogue.load_data(name))
 
 
 def load_graph(name: str) -> Graph:
@@ -32,12 +34,12 @@ def load_graphs(name: str) -> GraphSet:
 
 
 def card_of(dataset: str, model: str) -> Card:
-    return _CARDS.get_or_create((dataset, model), lambda: find_card(dataset, model))
+    return _CARDS.get_or_create((dataset, model), lambda: catalogue.card_of(dataset, model))
 
 
-def network(dataset: str, model: str):
+def network(dataset: str, model: str) -> Model:
     """The trained network. Shared by all visitors: masks are arguments of its forward pass, nothing is stored on it."""
-    return _MODELS.get_or_create((dataset, model), lambda: load_weights(card_of(dataset, model)))
+    return _MODELS.get_or_create((dataset, model), lambda: catalogue.load_model(dataset, model))
 
 
 def subject(request: Request) -> tuple[Graph | GraphSet, xc.Node | xc.WholeGraph | xc.Link]:
@@ -68,12 +70,27 @@ def graph_of(request: Request) -> Graph:
 
 def computation_graph(request: Request) -> Explanation:
     """The computation graph and the prediction, with nothing optimised: what can be drawn at once."""
-    # what sampling depends on; one size is judged instead of all
-    config = ExplainConfig(max_edges=request.config.max_edges, seed=request.config.seed, k_m=1)
-    bare = replace(request, target_class="predicted", config=config, method=BARE_METHOD)
+    bare = _bare(request)
 
     def make() -> Explanation:
         data, target = subject(bare)
         return xc.explain(network(bare.dataset, bare.model), data, target, bare.config, bare.method)
 
     return _COMPUTATIONS.get_or_create(bare, make)
+
+
+def keep_answers(request: Request, answers: Answers) -> None:
+    """What the network said of parts of the computation graph, for who explains it again in this process."""
+    _ANSWERS.put(_bare(request), answers)
+
+
+def kept_answers(request: Request) -> Answers | None:
+    answers = _ANSWERS.get(_bare(request))
+    return None if answers is None else answers.copy()  # whoever goes on asking adds to their own
+
+
+def _bare(request: Request) -> Request:
+    """What the computation graph depends on."""
+    # what sampling depends on; one size is judged instead of all
+    config = ExplainConfig(max_edges=request.config.max_edges, seed=request.config.seed, k_m=1)
+    return replace(request, target_class="predicted", config=config, method=BARE_METHOD)

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+from dashboard import catalogue
+from dashboard.catalogue import own, script
 from dashboard.first_look import first_look
 from dashboard.schema import Request
 from dashboard.tasks.explaining import explain
-from explainer_core import DATASETS, list_cards
 from explainer_core.device import take_device, use_one_thread
 
 
@@ -14,8 +15,9 @@ def warm_up(number: int) -> bool:
     if not take_device(number):
         return False
     use_one_thread()
-    dataset = next(iter(DATASETS))
-    card = list_cards(dataset)[0]
-    request = Request(dataset, card.model, card.task, first_look(dataset).target)
+    own.keep_tidy()
+    script.run_in_worker()
+    card = (catalogue.brought_cards() or catalogue.shipped_cards())[0]
+    request = Request(card.dataset, card.model, card.task, first_look(card.dataset).target)
     explain(replace(request, config=replace(request.config, steps=1)), emit=lambda progress: None)
     return True

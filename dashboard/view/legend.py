@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from dashboard.view.palette import WRONG
 from dashboard.view.picture import Picture, known_truth
-from dashboard.view.things import Things
+from dashboard.view.things import Things, things_of
 
 DOT, SQUARE, ACCENT, DOTTED, DASHED, RING = "dot", "square", "accent", "dotted", "dashed", "ring"
 SHARED, CUT, ADDED = "shared", "cut", "added"  # in the middle of an edge
@@ -33,6 +33,14 @@ def of_targets(picture: Picture) -> tuple[Entry, ...]:
 
 def of_truth(picture: Picture) -> tuple[Entry, ...]:
     return (Entry(DASHED, known_truth(picture)),) if picture.truth else ()
+
+
+def of_two_parts(
+    picture: Picture, colours: Sequence[tuple[str, str]], accent: str, *, shared: bool
+) -> tuple[Entry, ...]:
+    """Of one of two pictures side by side, where edges that both keep are marked."""
+    both = (Entry(SHARED, f"{things_of(picture).edge} in both parts"),) if shared else ()
+    return (*of_nodes(colours), Entry(ACCENT, accent), *both, *of_targets(picture), *of_truth(picture))
 
 
 def of_changes(things: Things) -> tuple[Entry, ...]:

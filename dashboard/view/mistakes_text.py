@@ -58,13 +58,13 @@ def share_table(groups: Sequence[tuple[str, Sequence[ShareRow]]], *, dark: bool 
         if rows
     )
     return (
-        f'<table class="ranking shares" {_theme(dark)}><caption>How often it is right</caption><thead><tr><td></td>'
+        f'<table class="ranking shares" {theme_of(dark)}><caption>How often it is right</caption><thead><tr><td></td>'
         '<th scope="col" class="scale"><span>0</span><span>100\u00a0%</span></th>'
         f'<th scope="col"><i class="full"></i>right</th><th scope="col">of</th></tr></thead>{body}</table>'
     )
 
 
-def _theme(dark: bool) -> str:
+def theme_of(dark: bool) -> str:
     theme = DARK if dark else LIGHT
     return f'style="--ground:{theme.ground};--accent:{theme.accent}"'
 
@@ -86,7 +86,7 @@ def calibration_table(bins: Sequence[Bin], *, dark: bool = False) -> str:
     """A line for each bin that holds anybody: how sure the network was, and how often it was right."""
     body = "".join(_bin_row(each) for each in bins if each.count)
     return (
-        f'<table class="ranking shares" {_theme(dark)}><caption>How sure it is, and how often it is right then</caption><thead><tr><td></td>'
+        f'<table class="ranking shares" {theme_of(dark)}><caption>How sure it is, and how often it is right then</caption><thead><tr><td></td>'
         '<th scope="col" class="scale"><span>0</span><span>100\u00a0%</span></th>'
         '<th scope="col"><i class="hollow"></i>sure</th><th scope="col"><i class="full"></i>right</th>'
         f'<th scope="col">of</th></tr></thead><tbody>{body}</tbody></table>'

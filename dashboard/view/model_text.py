@@ -25,6 +25,12 @@ JUMPS = {
 READOUTS = {"mean": "the mean", "sum": "the sum", "max": "the maximum"}
 
 
+def _looks(hops: int | None) -> str:
+    if hops is None:
+        return "; a prediction may look at the whole graph"
+    return f"; a prediction looks {hops} {'edge' if hops == 1 else 'edges'} far"
+
+
 def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
@@ -39,7 +45,7 @@ def formula(elements: Sequence[tuple[str, int]]) -> str:
 def model_title(card: Card) -> str:
     """The kind of network, and the card's own name where the kind does not say it all."""
     kind = str(card.architecture.get("kind"))
-    if kind not in KINDS:
+    if kind not in KINDS or not card.sha256:  # one of one's own goes by the name it was given
         return card.model
     title = KINDS[kind][0]
     return title if card.model == kind else title + SPECIAL_MODELS.get(card.model, f" ({card.model})")
@@ -48,6 +54,8 @@ def model_title(card: Card) -> str:
 def architecture(card: Card) -> str:
     """The network in sentences, read from the settings it is built from."""
     spec = card.architecture
+    if "network" in spec:
+        return f"{spec['network']}, a network of your own{_looks(spec['hops'])}."
     kind = KINDS.get(str(spec.get("kind")), ("", str(spec.get("kind"))))[1]
     if spec.get("kind") == "gcn" and not spec.get("normalize", True):
         kind = "graph convolution: a node adds up its neighbours"
@@ -77,7 +85,8 @@ def majority(card: Card) -> float | None:
 
 def how_to_read(cards: Sequence[Card]) -> str:
     """One or two sentences under the chart of accuracies."""
-    parts = ["Test examples were never seen in training."] if not any(map(is_borrowed, cards)) else []
+    told = any(map(is_borrowed, cards)) or not all("test" in card.split for card in cards)
+    parts = [] if told else ["Test examples were never seen in training."]
     parts += ["A fresh graph is a new one of the same family."] if any(c.fresh_graph_accuracy for c in cards) else []
     parts += ["Guessing always names the commonest class."] if any(majority(c) is not None for c in cards) else []
     return " ".join(parts) or "Unseen compounds are those that were not in the training data."
@@ -86,6 +95,7 @@ def how_to_read(cards: Sequence[Card]) -> str:
 def accuracies(card: Card) -> list[tuple[str, str]]:
     """What was measured and the result, best known first; what was not measured is left out."""
     test = "On compounds absent from the training data" if is_borrowed(card) else "Test part"
+    test = test if "test" in card.split else "Everything whose class is known"
     rows = [
         (test, card.test_accuracy),
         (f"A fresh graph of the same family (seed {card.fresh_graph_seed})", card.fresh_graph_accuracy),
@@ -98,6 +108,11 @@ def accuracies(card: Card) -> list[tuple[str, str]]:
     return [(label, percent(value)) for label, value in rows if value is not None]
 
 
+def _split_told(card: Card) -> str:
+    rule, seed = card.split.get("rule", "not recorded"), card.split.get("seed", card.seed if card.epochs else None)
+    return rule if seed is None else f"{rule}, seed {seed}"
+
+
 def training(card: Card) -> list[tuple[str, str]]:
     """How the network came to be."""
     settings = card.training
@@ -106,8 +121,12 @@ def training(card: Card) -> list[tuple[str, str]]:
     names = {"train": "training", "val": "validation", "test": "test"}
     rows = [
         ("Task", TASKS.get(card.task, card.task).split(":")[0]),
-        ("Split", f"{card.split.get('rule', 'not recorded')}, seed {card.split.get('seed', card.seed)}"),
-        (" / ".join(names[part] for part, _ in parts).capitalize() + " examples", sizes),
+        *([("Split", _split_told(card))] if card.split else []),
+        *([(" / ".join(names[part] for part, _ in parts).capitalize() + " examples", sizes)] if parts else []),
+    ]
+    if not card.epochs:
+        return rows  # nobody has told how it was trained
+    rows += [
         ("Seed", str(card.seed)),
         ("Epochs", f"{card.epochs:,}; the weights of epoch {card.best_epoch:,} are kept"),
     ]

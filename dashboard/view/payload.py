@@ -84,16 +84,20 @@ def confusion(
     columns: Sequence[tuple[str, str]],
     counts: np.ndarray,
     *,
-    labelled: bool,
+    down: str,
+    across: str,
+    diagonal: bool,
     chosen: tuple[int, int] | None,
 ) -> dict:
-    """Rows and columns are names with colours; what is on the diagonal is right, where classes are known."""
+    """Rows and columns are names with colours, and `down` and `across` what they are; a `diagonal` is what agrees."""
     return {
         "key": key,
         "rows": [list(each) for each in rows],
         "columns": [list(each) for each in columns],
         "counts": counts.tolist(),
-        "labelled": labelled,
+        "down": down,
+        "across": across,
+        "diagonal": diagonal,
         "chosen": None if chosen is None else list(chosen),
     }
 

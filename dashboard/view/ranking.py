@@ -7,6 +7,7 @@ from html import escape
 from dashboard.schema import Scores
 from dashboard.view.explanation_text import percent
 from dashboard.view.style import DARK, LIGHT
+from dashboard.view.things import NODES, Things
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,11 @@ def prediction_line(name: str, probability: float, right: bool | None) -> str:
     return f"predicted “{name}” {percent(probability)}{mark}"
 
 
-def in_common(names: Sequence[str], classes: Sequence[str], edges: int, of: int) -> str:
+def in_common(names: Sequence[str], classes: Sequence[str], edges: int, of: int, things: Things = NODES) -> str:
     """Whether two networks say the same, and by the same part."""
     same = f"Both say “{classes[0]}”." if classes[0] == classes[1] else _differ(names, classes)
     return (
-        f"{same} Of the {of:,} edges that either keeps, {edges:,} {'is' if edges == 1 else 'are'} in both parts."
+        f"{same} Of the {of:,} {things.edge}s that either keeps, {edges:,} {'is' if edges == 1 else 'are'} in both parts."
         if of
         else same
     )

@@ -106,7 +106,7 @@ def html(
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>',
             f"<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}; base-uri 'none'; form-action 'none'\"/>",
             '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
-            f"<title>{escaped(title)}</title>\n<style>{_styles(dark)}</style>\n</head>\n<body>\n<main>",
+            f"<title>{escaped(title)}</title>\n<style>{styles(dark)}</style>\n</head>\n<body>\n<main>",
             f"<h1>{escaped(title)}</h1>",
             *(f"<p>{escaped(sentence)}</p>" for sentence in sentences),
             '<div class="panels">',
@@ -121,7 +121,7 @@ def html(
     )
 
 
-def _styles(dark: bool) -> str:
+def styles(dark: bool = False) -> str:
     """Light as the ground rule, dark where the reader's machine asks for it, and always light on paper."""
     light, night = _colours(False), _colours(True)
     layout = LAYOUT.replace("FONTS", SANS)

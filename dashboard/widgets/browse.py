@@ -7,6 +7,7 @@ import streamlit as st
 from dashboard import services, state
 from dashboard.widgets import controls
 from dashboard.widgets.graph_view import gallery_view, map_view
+from dashboard.widgets.network import nodes_title
 from dashboard.widgets.pick import SPLITS
 
 LAYOUT_TITLES = {"graph": "Drawn graph", "embedding": "What the network sees", "gallery": "Gallery"}
@@ -97,7 +98,7 @@ def choose_filter(card: services.Card) -> services.GraphFilter:
         if services.parts_of(card.dataset, card.model) is not None:
             splits = SPLITS.__getitem__
             st.selectbox("Part of the data", state.SPLITS, format_func=splits, key=state.ONLY_SPLIT, **changed)
-        st.slider("Nodes", smallest, largest, key=state.ONLY_NODES, **changed)
+        st.slider(nodes_title(card), smallest, largest, key=state.ONLY_NODES, **changed)
         st.text_input("Name contains", key=state.ONLY_TEXT, max_chars=state.MOST_TEXT, **changed)
     controls.show_complaints(complaints)
     label = chosen.label if isinstance(chosen.label, int) else None
@@ -110,18 +111,34 @@ def show_links(card: services.Card, height: int) -> None:
     """Pairs of nodes with the network's score; a click anywhere in a row explains it."""
     with st.spinner("Scoring the pairs", show_time=True):
         table = services.links(card.dataset, card.model)
-    kind = st.segmented_control(
-        "Pairs", JOINED, default=JOINED[0], required=True, key="pairs", label_visibility="collapsed"
-    )
+    complaints: list[str] = []
+    part = state.one_of(state.ONLY_SPLIT, state.SPLITS, state.ANY, complaints.append)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        kind = st.segmented_control(
+            "Pairs", JOINED, default=JOINED[0], required=True, key="pairs", label_visibility="collapsed"
+        )
+        st.selectbox(
+            "Part of the data",
+            state.SPLITS,
+            format_func=SPLITS.__getitem__,
+            key=state.ONLY_SPLIT,
+            on_change=state.on_change,
+            args=(state.ONLY_SPLIT,),
+            label_visibility="collapsed",
+            width=130,
+        )
+    controls.show_complaints(complaints)
     if kind != JOINED[0]:
         table = table.loc[table["joined"] == (kind == "joined")]
+    if part != state.ANY:
+        table = table.loc[table["part"] == part]
     pairs = list(zip(table["source"].tolist(), table["head"].tolist(), strict=True))
     st.dataframe(
         table[["one", "other", "joined", "score"]].assign(score=100 * table["score"]),
-        key=f"links_{kind}",
+        key=f"links_{kind}_{part}",
         hide_index=True,
         height=height - 60,
-        on_select=partial(state.row_chosen, f"links_{kind}", pairs),
+        on_select=partial(state.row_chosen, f"links_{kind}_{part}", pairs),
         selection_mode="single-cell",
         column_config={
             "one": st.column_config.TextColumn("One end", width=112),

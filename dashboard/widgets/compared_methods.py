@@ -7,6 +7,7 @@ from dashboard.view import explanation_text, ranking
 from dashboard.view.picture import Panel
 from dashboard.view.plain_text import for_markdown
 from dashboard.view.ranking import RankRow
+from dashboard.view.things import things_of
 from dashboard.widgets.network import LOW, show_network
 
 COLUMNS = 3
@@ -60,7 +61,7 @@ def show_methods(card: services.Card, answer: services.Answer, comparison: servi
 def _show_rankings(card: services.Card, answer: services.Answer, comparison: services.Comparison) -> None:
     """For this target, and beside it over the data set, where that was measured."""
     st.markdown(for_markdown(_who_wins(answer, comparison)))
-    size = explanation_text.counted(answer.explanation.size, answer.request.config.k_m_unit.removesuffix("s"))
+    size = _size(answer)
     here = [
         RankRow(rank, _title(each), each.scores.judged.kept, each.scores.judged.without, each is answer.own)
         for rank, each in comparison.ranked
@@ -79,6 +80,12 @@ def _show_rankings(card: services.Card, answer: services.Answer, comparison: ser
     st.caption(for_markdown(ranking.how_to_read(answer.own.scores.judged.full, measured and measured.full)))
 
 
+def _size(answer: services.Answer) -> str:
+    """So many nodes or edges, which in a molecule are atoms and bonds."""
+    many = things_of(answer.question.drawing.picture).many(answer.request.config.k_m_unit)
+    return explanation_text.counted(answer.explanation.size, many.removesuffix("s"))
+
+
 def _title(answer: services.MethodAnswer) -> str:
     return services.described(answer.method).title
 
@@ -86,11 +93,10 @@ def _title(answer: services.MethodAnswer) -> str:
 def _who_wins(answer: services.Answer, comparison: services.Comparison) -> str:
     own = next(rank for rank, each in comparison.ranked if each is answer.own)
     others = [(rank, each) for rank, each in comparison.ranked if each is not answer.own]
-    size = explanation_text.counted(answer.explanation.size, answer.request.config.k_m_unit.removesuffix("s"))
     return ranking.who_wins(
         _title(answer.own),
         [(_title(each), each.scores) for rank, each in others if rank < own],
         [_title(each) for rank, each in others if rank == own],
-        size,
+        _size(answer),
         chance=services.described(services.CHANCE_METHOD).title,
     )

@@ -41,7 +41,7 @@ def choose_dataset(infos: dict[str, services.DatasetInfo], complain: Complain) -
     infos = offered(infos)
     missing = state.dataset_from_query(list(infos))
     if missing is not None:
-        complain(f"there is no data set called “{missing[:40]}” here")
+        complain(services.missing_sentence(missing) or f"there is no data set called “{missing[:40]}” here")
     name = st.selectbox(
         "Data set",
         list(infos),

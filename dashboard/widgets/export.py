@@ -11,6 +11,12 @@ from dashboard.view import standalone, svg
 from dashboard.view.explanation_text import LABELS
 from dashboard.view.picture import Panel, Picture
 
+HOW_LONG = {
+    services.SHIPPED: "This link opens the same picture.",
+    services.LAUNCHED: "This link opens the same picture for as long as this server runs.",
+    services.OWN: "This link opens the same picture in this browser only, until your data has been without you for an hour.",
+}
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -26,7 +32,7 @@ class Shown:
 
 def share_button(choice: state.Choice) -> None:
     with st.popover("Share"):
-        st.caption("This link opens the same picture.")
+        st.caption(HOW_LONG[services.source_of(choice.request.dataset)])
         st.code(state.link(choice), language=None, wrap_lines=True)
 
 
@@ -77,4 +83,6 @@ def page(choice: state.Choice, shown: Shown) -> str:
 def file_name(request: services.Request) -> str:
     """Letters every file system takes."""
     target = "-".join(map(str, request.target)) if isinstance(request.target, tuple) else str(request.target)
-    return re.sub(r"[^A-Za-z0-9]+", "-", f"{request.dataset} {request.model} {request.kind} {target}").strip("-")[:80]
+    return re.sub(
+        r"[^A-Za-z0-9]+", "-", f"{services.title_for_files(request.dataset)} {request.model} {request.kind} {target}"
+    ).strip("-")[:80]

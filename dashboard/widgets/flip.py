@@ -7,45 +7,48 @@ from dashboard.view import explanation_text, what_if_text
 from dashboard.view.plain_text import for_markdown, sentence
 from dashboard.view.things import ATOMS, NODES
 
-ANY = -1
 KIND_TITLES = {"delete": "cut", "add": "add", "feature": "change features"}
 
 
-def show_flip(request: services.Request, facts: services.TargetFacts) -> None:
+def show_flip(request: services.Request, facts: services.TargetFacts, complaints: list[str]) -> None:
     """What may be changed, which class is wanted, and the answer."""
     st.markdown("**The smallest change that flips it**")
     things = ATOMS if services.has_types(request) else NODES
     kinds = ("delete", "add", *(("feature",) if services.has_features_to_change(request) else ()))
-    chosen = st.pills(
+    chosen = state.flip_kinds_from_query(kinds, complaints.append)
+    st.pills(
         "Allowed changes",
         kinds,
         selection_mode="multi",
-        default=("delete",),
         format_func=(KIND_TITLES | ({"feature": "change atoms"} if services.has_types(request) else {})).__getitem__,
-        key=f"flip_kinds {len(kinds)}",
+        key=state.FLIP_KINDS,
+        on_change=state.flip_kinds_to_query,
         label_visibility="collapsed",
     )
     others = [label for label in range(len(facts.class_names)) if label != facts.predicted]
-    wanted = ANY
+    to = state.flip_class_from_query(facts.predicted, len(facts.class_names), complaints.append)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         if len(others) > 1:
-            wanted = st.selectbox(
+            st.selectbox(
                 "Wanted class",
-                [ANY, *others],
-                format_func=lambda label: "to any other class" if label == ANY else f"to “{facts.class_names[label]}”",
-                key=f"flip_to {request.dataset} {facts.predicted}",
+                [state.ANY_CLASS, *others],
+                format_func=lambda label: (
+                    "to any other class" if label == state.ANY_CLASS else f"to “{facts.class_names[label]}”"
+                ),
+                key=state.FLIP_TO,
+                on_change=state.on_change,
+                args=(state.FLIP_TO,),
                 label_visibility="collapsed",
                 width=190,
             )
         asked = st.button("Find it", icon=":material/search:", disabled=not chosen, key="find_flip")
-    found_kinds, to = tuple(kind for kind in kinds if kind in chosen), None if wanted == ANY else wanted
-    known = services.known_flip(request, found_kinds, to)
+    known = services.known_flip(request, chosen, to)
     if asked:
-        known = known or _search(request, found_kinds, to)
+        known = known or _search(request, chosen, to)
         if known is not None and known.changes:
             state.set_edits(request, known.changes)  # drawn in the picture, with the bars following
     if known is not None:
-        st.markdown(for_markdown(what_if_text.flip_said(known, facts.class_names, found_kinds, things)))
+        st.markdown(for_markdown(what_if_text.flip_said(known, facts.class_names, chosen, things)))
 
 
 def _search(request: services.Request, kinds: tuple[str, ...], to: int | None):

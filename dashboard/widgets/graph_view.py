@@ -188,12 +188,14 @@ def confusion_view(
     columns: Sequence[tuple[str, str]],
     counts: np.ndarray,
     *,
-    labelled: bool,
+    down: str = "true",
+    across: str = "predicted",
+    diagonal: bool = True,
     chosen: tuple[int, int] | None,
     on_click: Callable[[], None],
 ) -> int | None:
     """A confusion matrix of cells to click; returns the number of the cell just clicked, row by row."""
-    data = payload.confusion(key, rows, columns, counts, labelled=labelled, chosen=chosen)
+    data = payload.confusion(key, rows, columns, counts, down=down, across=across, diagonal=diagonal, chosen=chosen)
     return _clicked(_confusion, key, data, on_click)
 
 

@@ -5,10 +5,11 @@ from collections.abc import Callable
 import streamlit as st
 
 from dashboard import services
-from dashboard.view.plain_text import sentence
+from dashboard.view.plain_text import for_markdown, sentence
 from dashboard.widgets import controls
 from dashboard.widgets.download import offer_download
 
+NOT_TRAINED = "There is no model trained on these data here yet; `python -m explainer_core train --help` tells how."
 MOST_TOLD = 3  # networks that are left out
 
 
@@ -17,14 +18,13 @@ def card_or_reason(info: services.DatasetInfo, middle, complain: Callable[[str],
     cards = [card for card in (*services.all_cards(), *services.case_cards()) if card.dataset == info.name]
     show_broken(info)
     if not cards:
-        middle.info(
-            "There is no model trained on these data here yet; `python -m explainer_core train --help` tells how."
-        )
+        brought = services.source_of(info.name) != services.SHIPPED
+        middle.info("These data have no network yet: train or add one first." if brought else NOT_TRAINED)
         return None
     if not services.is_here(info):
         with middle:
-            st.header(info.title)
-            st.write(info.summary)
+            st.header(for_markdown(info.title))
+            st.write(for_markdown(info.summary))
             offer_download(info)
         return None
     return controls.choose_model(cards, complain)

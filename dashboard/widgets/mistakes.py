@@ -1,5 +1,6 @@
 """The mistakes at a glance: how often the network is right, how sure it is, who is taken for what, and who that is."""
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -12,12 +13,12 @@ from dashboard.view import mistakes_text
 from dashboard.view.mistakes_text import ShareRow
 from dashboard.view.plain_text import for_markdown
 from dashboard.widgets.graph_view import confusion_view
+from dashboard.widgets.network import nodes_title
 
 MATRIX, LIST = "confusion", "instances"  # keys of the views
 THINGS = {"node": "node", "graph": "graph", "link": "pair"}
 RANGE_TITLES = {
     state.WITH_DEGREE: "Degree",
-    state.WITH_SIZE: "Nodes",
     state.WITH_HOMOPHILY: "Neighbours of its class, %",
 }
 RANGE_TITLES_OF_GRAPHS = {state.WITH_DEGREE: "Mean degree"}
@@ -70,7 +71,9 @@ def _bounds(everyone: Instances) -> dict[str, tuple[int, int]]:
 
 
 def _more_filters(card: services.Card, bounds: dict[str, tuple[int, int]], has_motif: bool, changed: dict) -> None:
-    titles = RANGE_TITLES | (RANGE_TITLES_OF_GRAPHS if card.task == "graph" else {})
+    titles = (
+        RANGE_TITLES | (RANGE_TITLES_OF_GRAPHS if card.task == "graph" else {}) | {state.WITH_SIZE: nodes_title(card)}
+    )
     with st.popover("Filter", icon=":material/filter_list:", key="instances_filter"):
         for name, (low, high) in bounds.items():
             st.slider(titles[name], low, high, key=name, **changed)
@@ -131,7 +134,8 @@ def _show_matrix(found: services.Mistakes, cell: tuple[int, int] | None) -> None
         classes if found.labelled else [("all", "")],
         classes,
         found.cells(),
-        labelled=found.labelled,
+        down="true" if found.labelled else "",
+        diagonal=found.labelled,
         chosen=cell,
         on_click=partial(state.cell_clicked, MATRIX, len(classes)),
     )
@@ -142,64 +146,93 @@ def show_list(card: services.Card, found: services.Mistakes, cell: tuple[int, in
     listed, names = found.listed(cell), found.class_names
     truth = names[cell[0]] if cell and found.labelled else None
     title = mistakes_text.list_title(len(listed), truth, names[cell[1]] if cell else None, THINGS[card.task])
+    instance_list(
+        card,
+        title,
+        services.table(listed),
+        [found.target(number) for number in listed.numbers.tolist()],
+        key=f"{LIST} {card.dataset} {card.model} {cell} {len(listed)}",
+        file_name=f"{card.dataset}-{card.model}-{'mistakes' if cell is None else '-'.join(map(str, cell))}.csv",
+        as_csv=lambda: services.list_as_csv(listed),
+        dropped=("true", "predicted") if cell is not None else (),
+        alt="The instances that are listed, the surest first",
+        nobody="There is nobody in it."
+        if cell
+        else "Nothing is wrong here: choose a cell, another part or another filter.",
+    )
+
+
+def instance_list(
+    card: services.Card,
+    title: str,
+    table: pd.DataFrame,
+    targets: Sequence[int | tuple[int, int]],
+    *,
+    key: str,
+    file_name: str,
+    as_csv: Callable[[], str],
+    alt: str,
+    dropped: Sequence[str] = (),
+    titles: Mapping[str, str] | None = None,
+    nobody: str = "There is nobody in it.",
+) -> None:
+    """A list of instances with its title and its file; a click anywhere in a row looks at it."""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f"**{for_markdown(title)}**")
         st.download_button(
             "CSV",
-            lambda: services.list_as_csv(listed),
-            file_name=f"{card.dataset}-{card.model}-{'mistakes' if cell is None else '-'.join(map(str, cell))}.csv",
+            as_csv,
+            file_name=file_name,
             mime="text/csv",
-            key="save_list",
+            key=f"save_{key.partition(' ')[0]}",
             on_click="ignore",
-            disabled=not len(listed),
+            disabled=not len(table),
             icon=":material/download:",
         )
-    if not len(listed):
-        st.caption(
-            "There is nobody in it."
-            if cell
-            else "Nothing is wrong here: choose a cell, another part or another filter."
-        )
+    if not len(table):
+        st.caption(nobody)
         return
-    key = f"{LIST} {card.dataset} {card.model} {cell} {len(listed)}"
-    targets = [found.target(number) for number in listed.numbers.tolist()]
     st.dataframe(
-        _shown_columns(services.table(listed), card, cell),
+        _shown_columns(table, card, dropped),
         key=key,
         hide_index=True,
-        height=38 + 35 * min(len(listed), ROWS),
+        height=38 + 35 * min(len(table), ROWS),
         row_height=35,
         on_select=partial(state.instance_chosen, key, card, targets),
         selection_mode="single-cell",
-        column_config={
-            "number": st.column_config.NumberColumn(card.task.capitalize(), width=70, format="%d"),
-            "name": st.column_config.TextColumn("Name"),
-            "true": st.column_config.TextColumn("True"),
-            "predicted": st.column_config.TextColumn("Predicted"),
-            "confidence": st.column_config.ProgressColumn(
-                "Confidence", min_value=0, max_value=100, format="%.1f %%", width=120, color="gray"
-            ),
-            "degree": st.column_config.NumberColumn(
-                "Degree", format="%.0f" if card.task != "graph" else "%.1f", width=75
-            ),
-            "size": st.column_config.NumberColumn("Nodes", format="%.0f", width=75),
-            "homophily": st.column_config.NumberColumn(
-                "Same class", format="%.0f %%", width=95, help="Of its neighbours"
-            ),
-            "split": st.column_config.TextColumn("Part", width=70),
-        },
-        alt="The instances that are listed, the surest first",
+        column_config=_columns(card, titles or {}),
+        alt=alt,
     )
 
 
-def _shown_columns(table: pd.DataFrame, card: services.Card, cell: tuple[int, int] | None) -> pd.DataFrame:
+def _columns(card: services.Card, titles: Mapping[str, str]) -> dict:
+    """How each column is titled and written; `titles` where it is not as usual."""
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    share = partial(
+        st.column_config.ProgressColumn, min_value=0, max_value=100, format="%.1f %%", width=120, color="gray"
+    )
+    return {
+        "number": number(card.task.capitalize(), width=70, format="%d"),
+        "name": text("Name"),
+        "true": text("True"),
+        "predicted": text("Predicted"),
+        "confidence": share("Confidence"),
+        **{name: text(title) for name, title in titles.items()},
+        **{f"{name}_confidence": share(f"{title}, sure", width=105) for name, title in titles.items()},
+        "degree": number("Degree", format="%.0f" if card.task != "graph" else "%.1f", width=75),
+        "size": number(nodes_title(card), format="%.0f", width=75),
+        "homophily": number("Same class", format="%.0f %%", width=95, help="Of its neighbours"),
+        "split": text("Part", width=70),
+    }
+
+
+def _shown_columns(table: pd.DataFrame, card: services.Card, also: Sequence[str]) -> pd.DataFrame:
     """Without what is the same in every row or says nothing."""
     dropped = [name for name in ("degree", "size", "homophily") if not table[name].notna().to_numpy().any()]
     dropped += ["number"] if card.task == "link" else []
     dropped += [] if card.task == "link" or _are_named(table) else ["name"]
-    dropped += ["true", "predicted"] if cell is not None else []
     dropped += ["split"] if len(set(table["split"])) == 1 else []
-    return table.drop(columns=dropped)
+    return table.drop(columns=[*dropped, *also])
 
 
 def _are_named(table: pd.DataFrame) -> bool:

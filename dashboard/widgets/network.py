@@ -42,3 +42,8 @@ def show_network(
         on_click=partial(state.clicked, key, card, ends),
         **looks,
     )
+
+
+def nodes_title(card: services.Card) -> str:
+    """What is counted where the size of a graph is."""
+    return "Atoms" if services.is_of_molecules(card.dataset) else "Nodes"

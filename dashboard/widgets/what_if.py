@@ -18,7 +18,7 @@ from dashboard.widgets.graph_view import editable_view
 
 VIEW = "what_if"
 HEIGHT = 380
-EDGES, NODES = "edges", "nodes"
+EDGES, NODES = state.CHANGED
 
 
 @st.fragment(key="what if")  # a click draws this part anew and nothing else, so that the bars follow at once
@@ -29,15 +29,16 @@ def show_what_if(request: services.Request, facts: services.TargetFacts) -> None
     left, right = st.columns([2, 1], gap="medium")
     with right:
         above = st.container()
-        show_flip(request, facts)  # first, since what it finds is drawn on the left
-    complaints: list[str] = []
+        complaints: list[str] = []
+        show_flip(request, facts, complaints)  # first, since what it finds is drawn on the left
     edited = replace(request, edits=state.edits_from_query(complaints.append))
     after, edited = _answered(edited, facts, complaints)
+    mode = state.changes_from_query(complaints.append) if _has_nodes_to_change(request) else EDGES
     for each in (*complaints, state.refused_edit()):
         if each:
             said.warning(sentence(each))
     with left:
-        mode = _choose_mode(request)
+        _choose_mode(request, mode)
         again = _explained_again(edited) if edited.edits and state.is_explained_again() else None
         _show_picture(edited, facts.name, mode, again)
     with above:
@@ -66,26 +67,30 @@ def _answered(
         return facts.probabilities, replace(edited, edits=())
 
 
-def _choose_mode(request: services.Request) -> str:
-    """What a click changes. Where all nodes have the same features there are only edges to change."""
+def _has_nodes_to_change(request: services.Request) -> bool:
+    """Where all nodes have the same features there are only edges to change."""
+    return services.has_types(request) or services.has_features_to_change(request)
+
+
+def _choose_mode(request: services.Request, mode: str) -> None:
+    """What a click changes."""
     atoms = services.has_types(request)
-    mode = EDGES
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if atoms or services.has_features_to_change(request):
+        if _has_nodes_to_change(request):
             titles = {EDGES: "Bonds" if atoms else "Edges", NODES: "Atoms" if atoms else "Features"}
-            mode = st.segmented_control(
+            st.segmented_control(
                 "What a click changes",
                 list(titles),
                 format_func=titles.__getitem__,
-                default=EDGES,
                 required=True,
-                key="what_a_click_changes",
+                key=state.CHANGES,
+                on_change=state.on_change,
+                args=(state.CHANGES,),
                 label_visibility="collapsed",
             )
         how = what_if_text.HOW_TO_ATOMS if atoms else what_if_text.HOW_TO_NODES
         words = what_if_text.HOW_TO_EDGES if mode == EDGES else how
         st.markdown(words.replace("an edge", "a bond").replace("nodes", "atoms") if atoms else words)
-    return mode
 
 
 def _show_picture(edited: services.Request, subject: str, mode: str, again: services.Answer | None) -> None:
@@ -141,13 +146,20 @@ def _make(edited: services.Request, edits: Callable[[], tuple[Edit, ...]]) -> No
 def _buttons(request: services.Request, edited: services.Request) -> None:
     some = bool(edited.edits)
     with st.container(horizontal=True, gap="xsmall", key="edit_buttons"):
-        st.button("Undo", icon=":material/undo:", on_click=state.undo, args=(request,), disabled=not some, key="undo")
+        st.button(
+            "Undo",
+            icon=":material/undo:",
+            on_click=state.undo,
+            args=(request,),
+            disabled=not state.can_undo(request),
+            key="undo",
+        )
         st.button(
             "Redo",
             icon=":material/redo:",
             on_click=state.redo,
             args=(request,),
-            disabled=not state.can_redo(request),
+            disabled=not state.can_redo(),
             key="redo",
         )
         st.button("Reset", on_click=state.reset_edits, args=(request,), disabled=not some, key="reset_edits")

@@ -10,7 +10,6 @@ from dashboard import services, state
 from dashboard.schema import judged
 from dashboard.view import debug_text, explanation_text, figures, legend
 from dashboard.view.figures import SizeCurve
-from dashboard.view.legend import Entry
 from dashboard.view.plain_text import for_markdown, sentence
 from dashboard.view.things import things_of
 from dashboard.widgets.explanation_view import headline_of
@@ -102,25 +101,14 @@ def _show_one(card: services.Card, key: str, both: services.Both, answer: servic
         height=PICTURE,
         clickable=request.kind == "node",
         subject=facts.name,
-        legend=_legend(both),
+        legend=legend.of_two_parts(
+            both.drawing.picture, both.drawing.legend, "what speaks for the class", shared=bool(both.shared)
+        ),
         on_click=partial(state.clicked, key, card, None),
     )
     icon, word = explanation_text.badge(facts, judged(answer.explanation))
     title, words = headline_of(answer)
     st.markdown(f"**{for_markdown(title)}**  \n{for_markdown(f'{icon} {word.capitalize()}. {words}')}")
-
-
-def _legend(both: services.Both) -> tuple[Entry, ...]:
-    picture, things = both.drawing.picture, things_of(both.drawing.picture)
-    accent = Entry(legend.ACCENT, "what speaks for the class")
-    shared = (Entry(legend.SHARED, f"{things.edge} in both parts"),) if both.shared else ()
-    return (
-        *legend.of_nodes(both.drawing.legend),
-        accent,
-        *shared,
-        *legend.of_targets(picture),
-        *legend.of_truth(picture),
-    )
 
 
 def _farther(both: services.Both, answer: services.Answer) -> list[str]:

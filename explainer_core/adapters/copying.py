@@ -25,10 +25,14 @@ def unwrapped(module: nn.Module) -> nn.Module:
         module = inner
 
 
-def hookable_copy(module: nn.Module) -> nn.Module:
-    """In eval mode with frozen parameters; weights, buffers and other tensors are shared, caches of another graph dropped."""
-    memo: dict[int, object] = {id(p): nn.Parameter(p.detach(), requires_grad=False) for p in module.parameters()}
-    memo |= {id(buffer): buffer for buffer in module.buffers()}
+def hookable_copy(module: nn.Module, *, shared: bool = True) -> nn.Module:
+    """In eval mode with frozen parameters; weights, buffers and other tensors are shared, caches of another graph dropped.
+
+    With shared=False weights and buffers are as they are now, whatever the network learns afterwards.
+    """
+    own = Tensor.detach if shared else lambda values: values.detach().clone()
+    memo: dict[int, object] = {id(p): nn.Parameter(own(p), requires_grad=False) for p in module.parameters()}
+    memo |= {id(buffer): buffer if shared else own(buffer) for buffer in module.buffers()}
     for part in module.modules():
         caches = {name: getattr(part, name) for name in CACHES if getattr(part, name, None) is not None}
         memo |= {id(value): None for value in caches.values()}

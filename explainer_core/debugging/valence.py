@@ -59,9 +59,9 @@ def check_valence(graph: Graph, atoms: Iterable[int], named: Iterable[int]) -> N
     bonds = bonds_of(graph)
     for atom, name in zip(map(int, atoms), named, strict=True):
         element = graph.feature_names[int(graph.x[atom].argmax())]
-        if float(bonds[atom]) > MOST_BONDS[element]:
+        if float(bonds[atom]) > (most := MOST_BONDS[element]):
             raise InvalidValue(
-                f"an atom of {element} holds at most {MOST_BONDS[element]} bonds",
+                f"an atom of {element} holds at most {most} bond{'' if most == 1 else 's'}",
                 f"{float(bonds[atom]):g} at atom {name}",
                 "cut one of its bonds first",
             )

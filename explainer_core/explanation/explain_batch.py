@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from explainer_core.checks import shown
 from explainer_core.computation.computation_graph import Computation
 from explainer_core.computation.forward import run, whole_graph_batch
+from explainer_core.explanation.answers import Answers
 from explainer_core.explanation.features import with_features
 from explainer_core.explanation.judging import Judge
 from explainer_core.explanation.result import Explanation
@@ -76,9 +77,9 @@ class ExplainBatch:
         return finished(self.finishing(weights, seeds, history, snapshots))
 
     def finishing(
-        self, weights: Weights, seeds: int, history=None, snapshots=()
+        self, weights: Weights, seeds: int, history=None, snapshots=(), answers: Answers | None = None
     ) -> Generator[None, None, list[Explanation]]:
-        """The same, seen after every round of the search."""
+        """The same, seen after every round of the search; the model's answers about a single target are kept, if asked for."""
         found = self.explanations(weights, seeds, history, snapshots)
         proposals = [{}] * len(found)
         if self.method.verifies:
@@ -87,15 +88,15 @@ class ExplainBatch:
         done: list[Explanation] = []
         for first in range(0, len(found), TOGETHER):
             some = slice(first, first + TOGETHER)
-            done += yield from self._checking(found[some], proposals[some])
+            done += yield from self._checking(found[some], proposals[some], answers)
         return done
 
     def _checking(
-        self, found: list[Explanation], proposals: list[dict[str, np.ndarray]]
+        self, found: list[Explanation], proposals: list[dict[str, np.ndarray]], answers: Answers | None
     ) -> Generator[None, None, list[Explanation]]:
         judge = Judge(self.objective.model, self.data, found)
         if self.method.verifies:
-            found = yield from verifying(judge, found, proposals, self.method.steady)
+            found = yield from verifying(judge, found, proposals, self.method.steady, answers)
         found = with_verdicts(judge, found)
         yield
         return with_features(judge, self.data, found) if self.method.mask else found

@@ -4,18 +4,19 @@ All masks are optimised in one batch. A search begins with proposals that are th
 has found by then is handed on; from there all go on side by side, and the model is asked about a part only once.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from explainer_core.explanation.answers import Answers
 from explainer_core.explanation.explain_batch import ExplainBatch
 from explainer_core.explanation.judging import Judge
 from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.search import ROUNDS, Search
-from explainer_core.explanation.search_state import Answer, Question
 from explainer_core.explanation.verdict import Judged
 from explainer_core.explanation.verifying import asked_of, run_together, with_verdicts
 from explainer_core.methods.method import Method
@@ -41,6 +42,7 @@ class Starts:
     first_seeds: Sequence[int]
     seeds: int  # runs that each start averages
     together: int  # starts whose masks are optimised in one batch
+    answers: Answers | None = None  # what the model was asked before
 
     def explaining(self) -> Generator[float, None, list[Explanation]]:
         """The explanations, each what it would be alone, without features; yields the share that is done."""
@@ -91,7 +93,7 @@ class Starts:
         return found
 
     def _verifying(self, judge: Judge, found: list[Explanation]) -> Generator[float, None, list[Explanation]]:
-        answers = _Answers(judge)
+        ask = partial((Answers() if self.answers is None else self.answers).ask, judge)
         searches: list[Search] = []
         for explanation, proposals in zip(found, self._proposals(found), strict=True):
             settings = {"exchanges": explanation.config.refine, "cost": judge.cost(0)}
@@ -109,7 +111,7 @@ class Starts:
         rounds = 0
         tables: list[tuple[Judged, ...]] = []
         for stage in (self._begin_first, self._begin_others, self._end):
-            steps = run_together(stage(searches), answers)
+            steps = run_together(stage(searches), ask)
             while True:
                 try:
                     next(steps)
@@ -159,33 +161,3 @@ def _share_edges(found: Sequence[Explanation]) -> None:
     shared = {name: getattr(found[0], name) for name in FROM_EDGES}
     for each in found[1:]:
         vars(each).update(shared)
-
-
-class _Answers:
-    """What the model says of parts of one computation graph; it is asked about each once, whoever asks."""
-
-    def __init__(self, judge: Judge):
-        self.judge = judge
-        self.alone: dict[bytes, np.ndarray] = {}
-        self.without: dict[bytes, np.ndarray] = {}
-
-    def __call__(self, asked: Sequence[tuple[int, Question]]) -> list[Answer]:
-        alone = self._answers(self.alone, self.judge.alone, [(q, q.alone) for _, q in asked])
-        without = self._answers(self.without, self.judge.without, [(q, q.without) for _, q in asked])
-        return [Answer(*both) for both in zip(alone, without, strict=True)]
-
-    @staticmethod
-    def _answers(
-        known: dict[bytes, np.ndarray], ask: Callable, asked: Sequence[tuple[Question, np.ndarray]]
-    ) -> list[np.ndarray]:
-        names = [question.names(rows) for question, rows in asked]
-        new: dict[bytes, None] = {}
-        wide = []
-        for (question, rows), of_rows in zip(asked, names, strict=True):
-            fresh = {name: i for i, name in enumerate(of_rows) if name not in known and name not in new}
-            new |= dict.fromkeys(fresh)
-            wide.append(question.over_pairs(rows[list(fresh.values())]))
-        if new:
-            (answers,) = ask([(0, np.concatenate(wide))])
-            known |= zip(new, answers, strict=True)
-        return [np.array([known[name] for name in of_rows]) for of_rows in names]

@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from explainer_core.config import AUTO
+from explainer_core.explanation.answers import Answers
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.judging import Judge, edge_rows
 from explainer_core.explanation.metrics import explained_class
@@ -24,17 +25,19 @@ def verifying(
     explanations: Sequence[Explanation],
     proposals: Sequence[dict[str, np.ndarray]],
     steady: Sequence[str] = (),
+    answers: Answers | None = None,
 ) -> Generator[None, None, list[Explanation]]:
     """The explanations with the best hard subgraph of every size that the proposals lead to; yields after every round.
 
     A proposal is a score for each undirected pair; each explanation has its own, by name. `steady` names those that are
-    the same from every start: they decide between equals.
+    the same from every start: they decide between equals. `answers` are those to a single explanation's questions.
     """
     searches = [
         Search(e, some, asked_of(e), exchanges=e.config.refine, steady=steady, cost=judge.cost(i))
         for i, (e, some) in enumerate(zip(explanations, proposals, strict=True))
     ]
-    tables = yield from run_together([search.run() for search in searches], partial(answers_of, judge))
+    ask = partial(answers_of, judge) if answers is None else partial(answers.ask, judge)
+    tables = yield from run_together([search.run() for search in searches], ask)
     return [replace(e, table=table) for e, table in zip(explanations, tables, strict=True)]
 
 

@@ -42,8 +42,8 @@ class Card:
     split: dict
     train_accuracy: float | None
     val_accuracy: float | None
-    test_accuracy: float
-    majority_accuracy: float  # what always naming the commonest class would score on the same test part
+    test_accuracy: float | None  # None where there is nothing to measure it on
+    majority_accuracy: float | None  # what always naming the commonest class would score on the same test part
     best_epoch: int
     epochs: int
     command: str

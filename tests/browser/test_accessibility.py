@@ -20,6 +20,7 @@ PAGES = {
     "links": "/?dataset=les_miserables&view=whole+data+set" + QUICK,
     "debug": "/debug?dataset=tree_cycles" + QUICK,
     "find the bug": "/find_the_bug",
+    "debug, two networks": "/debug?dataset=ba_shapes&second=gin&split=all&versus=0,1" + QUICK,
     "prototype": "/prototypes?dataset=karate",
     "fragments": "/prototypes?dataset=molecules",
     "data and models": "/data_and_models?dataset=molecules",
@@ -60,6 +61,19 @@ def test_axe_finds_nothing_in_groups_of_mistakes(page, colours):
     page.get_by_text("by their cause").click()
     page.get_by_text("Only mistakes have a cause").wait_for()
     page.get_by_text("Find the bug: ").click()
+    rest(page)
+    assert violations(page) == "[]"
+
+
+@both_grounds
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_where_there_are_notes(page, colours, width):
+    page.set_viewport_size({"width": width, "height": 6000})
+    page.goto(PAGES["debug"])
+    rest(page)
+    page.get_by_label("A line about it").fill(f"seen at {width}, {colours}")
+    page.get_by_role("button", name="Save note").click()
+    expect(page.get_by_text(f"Saved: ? unsure: “seen at {width}, {colours}”")).to_be_visible()
     rest(page)
     assert violations(page) == "[]"
 

@@ -2,6 +2,7 @@
 
 import re
 import time
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -86,6 +87,30 @@ def test_the_whole_way_from_a_cell_to_the_change_that_flips_it(page):
     settled(page)
     assert bars(page) == flipped  # all of it is in the link
 
+    page.get_by_label("A line about it").fill("one edge of the house decides it")
+    page.get_by_role("radio", name="spurious").click()
+    page.get_by_role("button", name="Save note").click()
+    expect(page.get_by_text("Saved: ✗ spurious: “one edge of the house decides it”")).to_be_visible()
+    settled(page)
+    expect(page.get_by_label("A line about it")).to_have_value("")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Report").click()
+    report = page.context.new_page()
+    report.set_content(Path(saved.value.path()).read_text())
+    expect(report.get_by_role("heading", level=2)).to_have_text("✗ Spurious: node 549")
+    expect(report.get_by_text("one edge of the house decides it")).to_be_visible()
+    expect(report.get_by_text(re.compile("^1 change: cut "))).to_be_visible()
+    assert report.evaluate("[...document.images].map((each) => each.complete && each.naturalWidth > 0)") == [True, True]
+    report.close()
+    page.goto("/debug?dataset=ba_shapes&node=3")  # and from the note back to the instance
+    page.wait_for_function("() => globalThis.graphViews?.what_if?.data")
+    settled(page)
+    table = page.get_by_test_id("stDataFrame").last
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    page.mouse.click(box["x"] + 300, box["y"] + 38 + 17)
+    expect(page).to_have_url(re.compile("node=549"))
+
 
 def test_keys_alone_choose_a_cell_and_part_two_nodes(page):
     open_page(page, "/debug?dataset=ba_shapes&node=534")
@@ -139,7 +164,7 @@ def test_an_atom_is_changed_where_it_holds_its_bonds_and_refused_where_not(page)
     element.press("ArrowDown")
     element.press_sequentially("F")
     element.press("Enter")
-    expect(page.get_by_text("An atom of F holds at most 1 bonds")).to_be_visible()
+    expect(page.get_by_text("An atom of F holds at most 1 bond (")).to_be_visible()
     expect(page).not_to_have_url(re.compile("edits="))
     page.get_by_role("button", name="Delete it").click()
     expect(page).to_have_url(re.compile(f"edits=drop-{carbon}"))

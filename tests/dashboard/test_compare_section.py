@@ -14,8 +14,9 @@ from dashboard import services, state
 from dashboard.jobs import RunRefused
 from dashboard.schema import MASK_METHOD, Request, Scores
 from dashboard.services import explanations, second_network
-from dashboard.view import ranking
+from dashboard.view import model_text, ranking
 from dashboard.view.explanation_text import percent
+from dashboard.view.things import ATOMS
 from explainer_core.explanation.metrics import Faithfulness
 
 APP = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
@@ -277,3 +278,15 @@ def test_what_two_networks_have_in_common_is_said():
     assert same == "Both say “top”. Of the 6 edges that either keeps, 4 are in both parts."
     assert ranking.in_common(names, ("top", "base"), 1, 3).startswith("They disagree: GCN says “top”, GAT says “base”.")
     assert ranking.in_common(names, ("top", "top"), 0, 0) == "Both say “top”."
+    assert "Of the 6 bonds that" in ranking.in_common(names, ("top", "top"), 4, 6, ATOMS)
+
+
+def test_molecules_have_atoms_and_bonds_wherever_they_are_compared():
+    app = opened("molecules", second="rgcn", k_m=4)
+    assert any(heading.startswith("This target, K_M = 4 atoms") for heading in tables(app))
+    assert not re.search(r"\d (node|edge)s?\b", said(app))
+    assert re.search(r"Of the \d+ bonds that either keeps", said(app))
+    title, name = services.datasets()["molecules"].title, views(app)["why"]["subject"].rpartition(" · ")[2]
+    cards = {card.model: card for card in services.all_cards() if card.dataset == "molecules"}
+    expected = [f"{title} · {model_text.model_title(cards[model])} · {name}" for model in ("gin", "rgcn")]
+    assert [views(app)[f"{which}_network"]["subject"] for which in ("first", "second")] == expected

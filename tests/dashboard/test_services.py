@@ -10,12 +10,13 @@ import pandas as pd
 import pytest
 
 import explainer_core as xc
-from dashboard import services
+from dashboard import catalogue, services
 from dashboard.services import ExplainConfig, Request, explanations, pictures, predict
 from dashboard.tasks import Timed, explaining, subjects
 from explainer_core.api import agreement_over_starts
 from explainer_core.explanation import metrics
 from explainer_core.models import GNN, ModelSpec
+from explainer_core.zoo.pretrained import find_card
 
 QUICK = ExplainConfig(steps=20, k_m=5)
 KARATE = Request("karate", "gcn", "node", 8, config=QUICK)
@@ -390,6 +391,17 @@ def test_the_list_of_links_has_both_kinds_and_the_scores_of_the_network():
     assert facts.name == f"{row['one']} and {row['other']}"
 
 
+def test_every_link_of_the_list_is_in_the_part_of_the_split_it_was_trained_or_tested_in():
+    table, card = services.links("les_miserables", "gcn"), find_card("les_miserables", "gcn")
+    joined = table.loc[table["joined"]]
+    assert joined["part"].value_counts().to_dict() == {part: card.split[part] for part in ("train", "val", "test")}
+    listed = services.everything("les_miserables", "gcn")
+    parts = {(row.source, row.head): row.part for row in table.itertuples() if row.part}
+    both = [(parts[pair], listed.instances.split[i]) for i, pair in enumerate(listed.pairs) if pair in parts]
+    assert len(both) > 100
+    assert all(here == there for here, there in both)
+
+
 @pytest.mark.parametrize("layout", ["graph", "embedding"])
 def test_a_map_has_every_node_once_in_the_unit_square(layout):
     for colour in services.COLOURS:
@@ -402,8 +414,8 @@ def test_a_map_has_every_node_once_in_the_unit_square(layout):
 
 
 def test_a_map_of_a_thousand_points_does_not_read_the_models_card_for_each(alone, monkeypatch):
-    reads, really = [], subjects.find_card
-    monkeypatch.setattr(subjects, "find_card", lambda *args: reads.append(args) or really(*args))
+    reads, really = [], catalogue.find_card
+    monkeypatch.setattr(catalogue, "find_card", lambda *args: reads.append(args) or really(*args))
     assert len(services.points("tree_cycles", "gcn", "embedding", "class").ids) > 900
     assert len(reads) < 10
 

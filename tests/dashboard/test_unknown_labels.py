@@ -71,7 +71,7 @@ def test_files_and_facts_leave_it_out(unlabelled):
     net = nx.parse_graphml(services.as_graphml(answer), node_type=int)
     assert "class" not in net.nodes[NODE]
     assert "class" in net.nodes[0]
-    facts = services.dataset_facts.__wrapped__("karate")
+    facts = services.dataset_facts("karate")
     assert sum(count for _, count in facts.class_counts) == 33
 
 

@@ -10,9 +10,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from test_services import forget_everything
 
-from dashboard import services
-from dashboard.services import catalogue
-from dashboard.tasks import subjects
+from dashboard import catalogue, services
 from explainer_core.zoo import pretrained
 from explainer_core.zoo.shipped import FOLDER
 
@@ -53,8 +51,8 @@ def networks(tmp_path, monkeypatch):
         shutil.copy(path, tmp_path)
     monkeypatch.setattr(catalogue, "read_cards", partial(pretrained.read_cards, tmp_path))
     monkeypatch.setattr(catalogue.xc, "list_cards", partial(pretrained.list_cards, folder=tmp_path))
-    monkeypatch.setattr(subjects, "find_card", partial(pretrained.find_card, folder=tmp_path))
-    monkeypatch.setattr(subjects, "load_weights", partial(pretrained.load_weights, folder=tmp_path))
+    monkeypatch.setattr(catalogue, "find_card", partial(pretrained.find_card, folder=tmp_path))
+    monkeypatch.setattr(catalogue, "load_weights", partial(pretrained.load_weights, folder=tmp_path))
     return tmp_path
 
 

@@ -99,6 +99,80 @@ def test_undo_redo_and_reset_walk_through_the_edits():
     assert not view(app)["panels"][0]["cut"]
 
 
+def query(app: AppTest) -> dict[str, str]:
+    return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+
+
+def test_what_was_undone_is_in_the_link_too():
+    cut, add = edits_to_text([CUT]), edits_to_text([CUT, AddEdge(534, 100)])
+    app = press(press(opened(node=534, edits=add), "undo"), "undo")
+    assert query(app)["undone"] == f"{add}~{cut}"
+    app = opened(
+        **{name: value for name, value in query(app).items() if name not in ("dataset", "steps")}
+    )  # a colleague
+    assert query(press(app, "redo"))["edits"] == cut
+    assert query(press(app, "redo"))["edits"] == add
+    assert app.button(key="redo").disabled
+    assert "undone" not in query(app)
+
+
+def test_a_reset_can_be_undone_and_made_again():
+    text = edits_to_text([CUT])
+    app = press(opened(node=534, edits=text), "reset_edits")
+    assert "edits" not in query(app)
+    assert query(press(app, "undo"))["edits"] == text
+    assert query(app)["undone"] == "none"
+    assert "edits" not in query(press(app, "redo"))
+
+
+@pytest.mark.parametrize("undone", ["nonsense", "cut-1-2~cut", "~~~", "x" * 9_000])
+def test_steps_that_are_none_lead_nowhere(undone):
+    app = opened(node=534, undone=undone)
+    assert app.button(key="redo").disabled == (undone != "~~~")
+    assert not app.warning
+
+
+def test_a_link_stays_short_however_much_was_undone():
+    long = "_".join(f"add-{i}-{i + 200}" for i in range(40))
+    steps = "~".join([long[:-1]] * 5)
+    app = press(opened(node=534, edits=long, undone=steps), "undo")
+    assert len(query(app)["undone"]) <= 2_500
+    assert query(press(app, "redo"))["edits"] == long
+
+
+def test_what_a_click_changes_and_what_may_flip_it_is_in_the_link():
+    app = opened("molecules", graph=3)
+    assert view(app)["joins"]
+    app.button_group(key="changes").set_value("nodes")
+    run(app)
+    assert query(app)["changes"] == "nodes"
+    app.button_group(key="flip").set_value(["delete", "feature"])
+    run(app)
+    assert query(app)["flip"] == "delete,feature"
+    again = opened("molecules", graph=3, changes="nodes", flip="delete,feature")
+    assert not view(again)["joins"]
+    assert list(again.button_group(key="flip").value) == ["delete", "feature"]
+    assert opened("molecules", graph=3, flip="none").button(key="find_flip").disabled
+    assert "changes must be" in opened("molecules", graph=3, changes="all").warning[0].value.replace("\\", "").lower()
+
+
+def test_the_wanted_class_is_in_the_link_and_means_nothing_for_another_node():
+    facts = services.target_facts(HOUSE)
+    other = next(label for label in range(4) if label != facts.predicted)
+    app = opened(node=534, flip_to=other, flip="add,feature")
+    assert app.selectbox(key="flip_to").value == other
+    assert "flip must be" in app.warning[0].value.replace("\\", "").lower()  # all nodes have the same features here
+    app.number_input(key="node").set_value(530)
+    run(app)
+    assert "flip_to" not in query(app)
+    app = opened(node=534, flip_to=facts.predicted)
+    assert "must be a class that is not predicted" in app.warning[0].value.replace("\\", "")
+    app = press(opened(node=534, flip_to=other), "find_flip")
+    known = services.known_flip(HOUSE, ("delete",), other)
+    assert known is not None
+    assert known.wanted == other
+
+
 @pytest.mark.parametrize("edits", ["cut-1", "cut-0-699", "cut-1-99999", "boom", "drop-534", "cut-530-534_" * 60])
 def test_edits_that_cannot_be_made_are_a_sentence_and_leave_the_graph_as_it_is(edits):
     app = opened(node=534, edits=edits)

@@ -9,6 +9,7 @@ from small_networks import case, network, random_graph, sharp
 
 from explainer_core.api import explain, explain_many, explain_starts, explain_steps
 from explainer_core.config import ExplainConfig
+from explainer_core.explanation.answers import Answers
 from explainer_core.explanation.judging import Judge
 from explainer_core.explanation.verifying import finished
 from explainer_core.targets import Node
@@ -134,3 +135,31 @@ def test_a_search_is_seen_round_by_round_and_finds_the_same():
     assert rounds > 5
     same(found, last.explanation())
     same(found, explain(model, data, targets[0], QUICK))
+
+
+@pytest.mark.parametrize("task", ["node", "graph", "link"])
+def test_what_the_model_has_said_before_changes_nothing_and_is_not_asked_again(task, monkeypatch):
+    model, data, targets = case(task)
+    answers = Answers()
+    *_, last = explain_steps(sharp(model), data, targets[0], QUICK, answers=answers)
+    explanation = last.explanation()
+    asked = []
+    for side in ("alone", "without"):
+        monkeypatch.setattr(Judge, side, counted(getattr(Judge, side), asked))
+    alone = finished(explain_starts(model, data, explanation, starts=3))
+    questions = sum(asked)
+    asked.clear()
+    again = finished(explain_starts(model, data, explanation, starts=3, answers=answers.copy()))
+    for one, other in zip(again, alone, strict=True):
+        same(one, other)
+    assert sum(asked) < questions
+
+
+def counted(ask, asked):
+    """The same, with the number of parts noted each time."""
+
+    def noted(judge, questions):
+        asked.append(sum(len(rows) for _, rows in questions))
+        return ask(judge, questions)
+
+    return noted

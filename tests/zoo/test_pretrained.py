@@ -150,7 +150,7 @@ def test_a_broken_card_is_refused_by_name(folder, text, message):
 @pytest.mark.parametrize(
     "change",
     [
-        {"test_accuracy": None},
+        {"seed": None},
         {"test_accuracy": "high"},
         {"test_accuracy": 97.0},
         {"main": "yes"},

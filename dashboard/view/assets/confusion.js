@@ -12,7 +12,7 @@ class ConfusionView {
   }
 
   update(data) {
-    const text = JSON.stringify([data.rows, data.columns, data.counts]);
+    const text = JSON.stringify([data.rows, data.columns, data.counts, data.down, data.across]);
     if (text !== this.text) {
       Object.assign(this, { text, data });
       this.table.classList.toggle("many", data.columns.length > 4); // names stand upright
@@ -29,10 +29,10 @@ class ConfusionView {
 
   head() {
     const head = make("thead"), above = make("tr"), names = make("tr");
-    const title = make("th", "across", "predicted");
+    const title = make("th", "across", this.data.across);
     title.colSpan = this.data.columns.length;
     above.append(make("td"), title);
-    names.append(make("td", "down", this.data.labelled ? "true" : ""), ...this.data.columns.map(([name, colour]) => this.name(name, colour, "col")));
+    names.append(make("td", "down", this.data.down), ...this.data.columns.map(([name, colour]) => this.name(name, colour, "col")));
     head.append(above, names);
     return head;
   }
@@ -61,15 +61,15 @@ class ConfusionView {
   }
 
   cell(r, c, count) {
-    const { rows, columns, labelled, counts } = this.data, button = make("button", "cell", count.toLocaleString("en"));
+    const { rows, columns, down, across, diagonal, counts } = this.data, button = make("button", "cell", count.toLocaleString("en"));
     const total = counts[r].reduce((sum, each) => sum + each, 0);
     button.type = "button";
-    button.classList.toggle("right", labelled && r === c);
+    button.classList.toggle("right", diagonal && r === c);
     button.classList.toggle("none", count === 0);
     button.style.setProperty("--share", `${Math.round((100 * count) / Math.max(total, 1))}%`);
-    const of = labelled ? `true ${rows[r][0]}, ` : "";
-    button.setAttribute("aria-label", `${of}predicted ${columns[c][0]}: ${count}`);
-    button.title = `${of}predicted ${columns[c][0]}: ${count} of ${total}`;
+    const which = `${down ? `${down} ${rows[r][0]}, ` : ""}${across} ${columns[c][0]}`;
+    button.setAttribute("aria-label", `${which}: ${count}`);
+    button.title = `${which}: ${count} of ${total}`;
     button.addEventListener("click", () => this.send(r * columns.length + c));
     return button;
   }
