@@ -19,6 +19,7 @@ from torch_geometric.nn.pool import global_mean_pool
 
 import explainer_core as xc
 from benchmarks import figures
+from benchmarks.launched import measure_launch
 from benchmarks.networks import SlowGNN
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.models import GNN, ModelSpec
@@ -54,6 +55,7 @@ def measure(report: figures.Report, quick: bool) -> None:
             _against_pyg(report, name, kind, data, steps, many, quick)
     _against_the_zoo(report, 3 if quick else 9)
     _large(report, 10_000 if quick else NODES, 3 if quick else 7)
+    measure_launch(report, 1 if quick else 3)
 
 
 def trained(name: str, kind: str, data) -> nn.Module:

@@ -104,7 +104,11 @@ def launch(
     if open_browser and _has_screen():
         webbrowser.open(page.url)
     if waits:
-        page.wait()
+        # here, since Streamlit complains of caches that are made before it runs
+        from dashboard.services import one_thread
+
+        with one_thread():  # nobody else works here meanwhile, and more threads would wait for each other
+            page.wait()
     return page
 
 

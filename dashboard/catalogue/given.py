@@ -14,16 +14,19 @@ from dashboard.first_look import FirstLook
 from dashboard.schema import SPLITS
 from explainer_core import Card, DatasetInfo, Graph, GraphSet, Model
 from explainer_core.adapters.copying import check_module, hookable_copy
+from explainer_core.device import one_thread
 from explainer_core.models import GNN
 from explainer_core.models.protocol import check_model
 from explainer_core.predictions import Predictions, predictions
 
 MOST_NAME = 60  # letters
 NOT_SPLIT = "No split was given: the accuracy is over everything whose class is known."
+SUMMARY = "Data of your own, here for as long as this server runs."
 UNLABELLED = "The data has no classes to compare with."
 FEW, MANY = 2, 20  # neighbours of a node that is worth looking at first
 
 
+@one_thread()
 def entry_of(
     model: Any,
     data: Any,
@@ -56,7 +59,7 @@ def entry_of(
     main, first = next(iter(models)), next(iter(models.values()))
     judged = {each: None if model.task == "link" else predictions(model, graphs) for each, model in models.items()}
     return Entry(
-        info=DatasetInfo(dataset, title, first.task, _summary(graphs), lambda: graphs),
+        info=DatasetInfo(dataset, title, first.task, SUMMARY, lambda: graphs),
         cards=tuple(
             _card(dataset, name, name == main, each, judged[name], None if each.task == "link" else parts)
             for name, each in models.items()
@@ -104,16 +107,6 @@ def _title(name: str | None, data: Graph | GraphSet) -> str:
     if not isinstance(name, str) or not name.strip() or len(name) > MOST_NAME:
         raise ValueError(f"name must be 1 to {MOST_NAME} letters (got {name!r})")
     return name.strip()
-
-
-def _summary(data: Graph | GraphSet) -> str:
-    sizes = (_count(data.x.shape[0], "node"), _count(data.edge_index.shape[1], "directed edge"))
-    what = "A graph" if isinstance(data, Graph) else _count(len(data), "graph")
-    return f"{what} of your own: {', '.join(sizes)}, {_count(data.num_features, 'feature')} a node."
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _card(
@@ -180,6 +173,8 @@ def _first_look(
     if isinstance(data, Graph):
         degree = data.in_degree.numpy()
         tests = [degree > 0, (degree >= FEW) & (degree <= MANY), *tests]
+    else:  # of two classes the second is mostly the one that has something
+        tests = [*tests, judged.predicted > 0]
     for test in tests:
         wanted = wanted & test if (wanted & test).any() else wanted
     target = int(np.flatnonzero(wanted)[0])

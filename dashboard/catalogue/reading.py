@@ -45,7 +45,9 @@ def _read_many(given: Any, class_names: Sequence[str]) -> tuple[Any, str]:
         return given, "data"
     if len(given) == 1 and _has_classes_of_nodes(first):  # a dataset of one graph, such as PyG's Planetoid
         return Graph.from_pyg(first, class_names=class_names), "xc.Graph.from_pyg(data[0])"
-    return GraphSet.from_pyg(given, class_names=class_names), "xc.GraphSet.from_pyg(data)"
+    graphs = GraphSet.from_pyg(given, class_names=class_names)
+    named = any(getattr(each, "name", None) for each in given)
+    return graphs if named else replace(graphs, graph_names=None), "xc.GraphSet.from_pyg(data)"
 
 
 def _has_classes_of_nodes(data: Any) -> bool:

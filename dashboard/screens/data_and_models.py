@@ -13,6 +13,8 @@ from dashboard.widgets.download import offer_download
 from dashboard.widgets.missing import show_broken
 
 PAGE = "data and models"
+NO_CLASSES = {"link": "The nodes have no classes: a model tells pairs that are joined from pairs that are not."}
+UNKNOWN_CLASSES = "No class is known of these data: what a model predicts cannot be compared with the truth."
 
 
 def show() -> None:
@@ -68,7 +70,7 @@ def show_dataset(info: services.DatasetInfo) -> None:
             )
         elif facts:
             st.markdown("**Classes**")
-            st.caption("The nodes have no classes: a model tells pairs that are joined from pairs that are not.")
+            st.caption(NO_CLASSES.get(info.task, UNKNOWN_CLASSES))
 
 
 def read_facts(info: services.DatasetInfo) -> services.DatasetFacts | None:
@@ -149,7 +151,8 @@ def show_models(info: services.DatasetInfo, cards: list[services.Card]) -> None:
         if card.test_accuracy is not None
     ]
     if rows:
-        measured = "unseen compounds" if info.models_of else "test accuracy"
+        tested = all("test" in card.split for card in cards)
+        measured = "unseen compounds" if info.models_of else "test accuracy" if tested else "accuracy"
         st.plotly_chart(
             figures.accuracies(rows, measured),
             config=figures.STILL,
@@ -197,7 +200,7 @@ def show_overview(cards: list[services.Card]) -> None:
         [
             (infos[card.dataset].title, model_text.model_title(card), round(100 * card.test_accuracy, 1))
             for card in cards
-            if card.test_accuracy is not None
+            if card.test_accuracy is not None and "test" in card.split
         ],
         columns=["Data set", "model", "accuracy"],
     )

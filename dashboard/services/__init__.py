@@ -74,8 +74,10 @@ from dashboard.services.notes import (
     kept_with_pictures,
     new_note,
     notes_as_csv,
+    notes_file,
     packed,
     unpacked,
+    weights_of,
 )
 from dashboard.services.patterns import (
     Compared,
@@ -141,6 +143,7 @@ from dashboard.tasks import ClassRequest, Grouping, Growing, Started, Step, Tryi
 from dashboard.tasks.splits import parts_of
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
+from explainer_core.device import one_thread
 
 __all__ = [
     "AMONG",
@@ -267,9 +270,11 @@ __all__ = [
     "node_facts",
     "node_names",
     "notes_as_csv",
+    "notes_file",
     "num_features",
     "num_targets",
     "on_one_layout",
+    "one_thread",
     "other_networks",
     "over_data_set",
     "packed",
@@ -300,6 +305,7 @@ __all__ = [
     "versus_table",
     "warm_up",
     "weighed",
+    "weights_of",
     "why_and_why_not",
     "with_feature",
     "with_label",

@@ -121,10 +121,10 @@ def calibration_said(overview: Overview) -> str:
     return f"On the whole it is {word}: {percent(sure)} sure, {percent(share)} right. Bin by bin the two are {percent(error)} apart (ECE)."
 
 
-def list_title(count: int, truth: str | None, predicted: str | None, thing: str) -> str:
-    """What is listed: all mistakes, or one cell."""
+def list_title(count: int, truth: str | None, predicted: str | None, thing: str, *, labelled: bool = True) -> str:
+    """What is listed: all mistakes, or one cell; where no class is known, nothing is called a mistake."""
     if predicted is None:
-        return f"All mistakes: {counted(count, thing)}" if truth is None else counted(count, thing)
+        return f"All mistakes: {counted(count, thing)}" if labelled else f"All of them: {counted(count, thing)}"
     if truth is None:
         return f"Predicted “{predicted}”: {counted(count, thing)}"
     if truth == predicted:

@@ -112,16 +112,14 @@ def _show_shares(card: services.Card, found: services.Mistakes, only: InstanceFi
     parts = [
         ShareRow(mistakes_text.PARTS[part], share, chosen=part == only.split) for part, share in found.by_split.items()
     ]
+    is_split = any(found.by_split)  # else all are in no part
     classes = [
         ShareRow(name, share, colour)
         for name, colour, share in zip(found.class_names, found.colours, found.overview.by_class, strict=False)
     ]
     everyone = [] if only.split else [ShareRow("all", found.overview.accuracy, chosen=True)]
-    st.html(
-        mistakes_text.share_table(
-            [("By part of the split", [*parts, *everyone]), ("By true class", classes)], dark=dark
-        )
-    )
+    shares = [("By part of the split", [*parts, *everyone])] if is_split else []
+    st.html(mistakes_text.share_table([*shares, ("By true class", classes)], dark=dark))
     st.html(mistakes_text.calibration_table(found.overview.calibration, dark=dark))
     how = mistakes_text.calibration_said(found.overview)
     st.markdown(for_markdown(f"{how} {mistakes_text.JUDGED_LINKS}" if card.task == "link" else how))
@@ -145,7 +143,8 @@ def show_list(card: services.Card, found: services.Mistakes, cell: tuple[int, in
     """Who is in the cell, confidently wrong first; a click anywhere in a row looks at it."""
     listed, names = found.listed(cell), found.class_names
     truth = names[cell[0]] if cell and found.labelled else None
-    title = mistakes_text.list_title(len(listed), truth, names[cell[1]] if cell else None, THINGS[card.task])
+    predicted = names[cell[1]] if cell else None
+    title = mistakes_text.list_title(len(listed), truth, predicted, THINGS[card.task], labelled=found.labelled)
     instance_list(
         card,
         title,
@@ -154,7 +153,7 @@ def show_list(card: services.Card, found: services.Mistakes, cell: tuple[int, in
         key=f"{LIST} {card.dataset} {card.model} {cell} {len(listed)}",
         file_name=f"{card.dataset}-{card.model}-{'mistakes' if cell is None else '-'.join(map(str, cell))}.csv",
         as_csv=lambda: services.list_as_csv(listed),
-        dropped=("true", "predicted") if cell is not None else (),
+        dropped=("true", "predicted") if cell is not None else () if found.labelled else ("true",),
         alt="The instances that are listed, the surest first",
         nobody="There is nobody in it."
         if cell

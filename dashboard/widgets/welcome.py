@@ -5,9 +5,8 @@ import streamlit as st
 from dashboard import state
 
 TEXT = (
-    "**Why did the network say that?** A graph neural network has made the prediction below. The picture shows the few "
-    "nodes and edges it rests on, checked with the network itself: what they give alone, and what is left without them. "
-    "Click another node, drag the size under the picture, or pick other data above."
+    "**Why did the network say that?** Below is a prediction of a graph neural network, and the few nodes and edges it "
+    "rests on, checked with the network itself. Click another node, drag the size under the picture, or pick other data."
 )
 
 

@@ -15,6 +15,7 @@ from explainer_core.adapters.copying import check_module, stamp
 from explainer_core.adapters.output import as_logits
 from explainer_core.adapters.probe import cut_batch, everything, sample_targets
 from explainer_core.checks import one_of
+from explainer_core.device import one_thread
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.models.protocol import Model, Task, device_of
 from explainer_core.targets import Node
@@ -45,7 +46,8 @@ def adapt(
         raise ValueError(f"hops must be a whole number from 1 (got {hops!r}); leave it out to have it measured")
     if isinstance(data, GraphSet) and task not in (None, "graph"):
         raise ValueError(f"a {task} network looks at one graph (got a GraphSet); pass graphs[i]")
-    with torch.random.fork_rng(devices=[]):  # what the network draws must not change what the caller draws next
+    # on one thread, as explaining is; and what the network draws must not change what the caller draws next
+    with one_thread(), torch.random.fork_rng(devices=[]):
         return Adapted(module, _facts(module, data, cast("Task | None", task), output, hops))
 
 

@@ -84,6 +84,7 @@ def test_a_broken_archive_is_one_sentence(name, tmp_path, monkeypatch):
     archive = services.datasets()[name].archive
     (tmp_path / archive.name).write_bytes(b"not an archive")
     monkeypatch.setenv("GNN_DATA_DIR", str(tmp_path))
+    services.clear_caches()  # what is known of the data stays known while a server runs
     app = opened(name)
     assert "cannot be used" in texts(app.error)
     assert "Models" in headings(app) or app.subheader
