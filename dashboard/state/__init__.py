@@ -47,6 +47,7 @@ from dashboard.state.groups import (
     group_named,
     hints_seen,
     is_solved,
+    named_groups,
     see_hint,
     solve,
 )
@@ -266,6 +267,7 @@ __all__ = [
     "methods_to_query",
     "model_from_query",
     "model_to_query",
+    "named_groups",
     "no_instances_filter",
     "note_chosen",
     "note_saved",

@@ -2,23 +2,36 @@
 
 import streamlit as st
 
-_NAMES = "names of groups"
+from dashboard.view.report import NamedGroup
+
+_NAMED = "named groups"
 _HINTS = "hints seen"
 MOST_NAME = 60  # letters
-MOST_NAMES = 200
+MOST_NAMED = 50
+GroupId = tuple[str, str, str, str]  # data set, network, kind and key of the trait
 
 
-def group_name(dataset: str, model: str, group: tuple[str, str]) -> str:
-    """The name that the visitor gave a group, by the kind and key of its trait; empty for none."""
-    return st.session_state.get(_NAMES, {}).get((dataset, model, *group), "")
+def group_name(group: GroupId) -> str:
+    """The name that the visitor gave a group; empty for none."""
+    named = _named().get(group)
+    return "" if named is None else named.name
 
 
-def group_named(widget: str, dataset: str, model: str, group: tuple[str, str]) -> None:
-    """Called when a name was typed."""
+def named_groups(dataset: str) -> tuple[NamedGroup, ...]:
+    """The groups of a data set that have a name, in the order they were given."""
+    return tuple(named for group, named in _named().items() if group[0] == dataset)
+
+
+def group_named(widget: str, group: GroupId, saved: NamedGroup) -> None:
+    """Called when a name was typed: the group is saved under it, and forgotten with it."""
     typed = " ".join(str(st.session_state[widget]).split())[:MOST_NAME]
-    names = {key: name for key, name in st.session_state.get(_NAMES, {}).items() if key != (dataset, model, *group)}
-    kept = dict(list(names.items())[-MOST_NAMES + 1 :])
-    st.session_state[_NAMES] = kept | ({(dataset, model, *group): typed} if typed else {})
+    others = [(key, named) for key, named in _named().items() if key != group]
+    own = [(group, saved._replace(name=typed))] if typed else []
+    st.session_state[_NAMED] = dict([*others, *own][-MOST_NAMED:])
+
+
+def _named() -> dict[GroupId, NamedGroup]:
+    return st.session_state.get(_NAMED, {})
 
 
 def hints_seen(case: str) -> int:

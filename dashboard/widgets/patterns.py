@@ -5,8 +5,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
 from dashboard.schema import Group, Systematic
-from dashboard.view import explanation_text, pattern_text
+from dashboard.view import explanation_text, model_text, pattern_text
 from dashboard.view.plain_text import for_markdown, sentence
+from dashboard.view.report import NamedGroup
 
 MOST_SHOWN = 6
 FEWEST = 5  # mistakes from which a pattern can be told
@@ -56,9 +57,7 @@ def _search(place: DeltaGenerator, card: services.Card, groups: services.Compare
 def _show_found(card: services.Card, groups: services.Compared, found: Systematic) -> None:
     wrong, right = len(groups[0]), len(groups[1])
     # read here: a file is made when somebody clicks, where no session is
-    names = {
-        each: state.group_name(card.dataset, card.model, _id_of(each)) for each in (*found.patterns, *found.by_cause)
-    }
+    names = {each: state.group_name(_id_of(card, each)) for each in (*found.patterns, *found.by_cause)}
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.header("What these mistakes have in common")
         st.download_button(
@@ -92,35 +91,43 @@ def _show_found(card: services.Card, groups: services.Compared, found: Systemati
 
 def _show_group(card: services.Card, groups: services.Compared, found: Systematic, group: Group) -> None:
     """Its most typical member as a picture, the rule and the counts beside it, a name, and the way to that member."""
-    kind, key = _id_of(group)
+    dark = st.context.theme.type == "dark"
+    typical = services.typical_member(card, groups, found, group, dark=dark)
+    caption = f"What the network looks at in {typical.title}"
     picture, words = st.columns([1, 2.4], gap="medium", vertical_alignment="center")
     with picture:
-        typical = services.typical_member(card, groups, found, group, dark=st.context.theme.type == "dark")
-        st.image(typical.svg, alt=f"What the network looks at in {typical.title}", width="stretch")
+        st.image(typical.svg, alt=caption, width="stretch")
     with words:
-        st.markdown(f"**{for_markdown(group.trait.text)}**  \n{for_markdown(pattern_text.counts_said(group))}")
+        rule, counts = group.trait.text, pattern_text.counts_said(group)
+        st.markdown(f"**{for_markdown(rule)}**  \n{for_markdown(counts)}")
         st.caption(for_markdown(pattern_text.typical_said(typical.title, typical.note)))
-        target = groups[0][group.typical]
-        widget = f"name {card.dataset} {card.model} {kind} {key}"
+        light = services.typical_member(card, groups, found, group, dark=False) if dark else typical
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            state.set_widget(widget, state.group_name(card.dataset, card.model, (kind, key)))
-            st.text_input(
-                f"Name of the group: {group.trait.text}",
-                key=widget,
-                max_chars=state.MOST_NAME,
-                placeholder="Name this group",
-                label_visibility="collapsed",
-                width=220,
-                on_change=state.group_named,
-                args=(widget, card.dataset, card.model, (kind, key)),
-            )
+            _name_it(card, group, NamedGroup(model_text.model_title(card), rule, counts, caption, light.svg))
+            target = groups[0][group.typical]
             st.button(
                 f"Look at {typical.title}",
-                key=f"typical {kind} {key}",
+                key=f"typical {group.trait.kind} {group.trait.key}",
                 on_click=state.choose_link if isinstance(target, tuple) else state.choose_target,
                 args=target if isinstance(target, tuple) else (card, target),
             )
 
 
-def _id_of(group: Group) -> tuple[str, str]:
-    return group.trait.kind, group.trait.key
+def _name_it(card: services.Card, group: Group, saved: NamedGroup) -> None:
+    """What has a name is saved: it is in the file of groups and in the report."""
+    widget = " ".join(("name", *_id_of(card, group)))
+    state.set_widget(widget, state.group_name(_id_of(card, group)))
+    st.text_input(
+        f"Name of the group: {group.trait.text}",
+        key=widget,
+        max_chars=state.MOST_NAME,
+        placeholder="Name this group",
+        label_visibility="collapsed",
+        width=220,
+        on_change=state.group_named,
+        args=(widget, _id_of(card, group), saved),
+    )
+
+
+def _id_of(card: services.Card, group: Group) -> tuple[str, str, str, str]:
+    return card.dataset, card.model, group.trait.kind, group.trait.key

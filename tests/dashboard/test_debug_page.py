@@ -298,6 +298,10 @@ def test_a_group_can_be_named_and_is_saved_under_its_name(monkeypatch):
     name.set_value("  =chlorine \n everywhere ")
     run(app)
     assert next(box for box in app.text_input if box.key == name.key).value == "=chlorine everywhere"
+    (saved,) = app.session_state["named groups"].values()
+    assert (saved.name, saved.model) == ("=chlorine everywhere", "GIN")
+    assert "atom “Cl”" in saved.rule
+    assert "mistakes" in saved.counts
     found = services.count_mistakes("case_4", "gin", InstanceFilter())
     groups = services.compared(found, None)
     known = services.known_patterns("case_4", "gin", groups)
