@@ -17,7 +17,7 @@ def show_case(info: services.DatasetInfo) -> None:
     st.markdown(f"**{for_markdown(cases_text.complaint(card))}**  \n{for_markdown(info.summary)}")
     picture = services.case_picture(card, dark=st.context.theme.type == "dark")
     st.image(picture.svg, alt=picture.title)
-    if st.button("Look for the bug", key=f"open {info.name}", type="primary", icon=":material/search:"):
+    if st.button("Look for the bug", key=f"open {info.name}", icon=":material/search:"):
         st.switch_page("screens/debug.py", query_params={state.DATASET: info.name})
     show_hints(card)
 

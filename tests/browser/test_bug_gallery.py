@@ -22,6 +22,16 @@ def open_gallery(page: Page) -> None:
     settled(page)
 
 
+def find_patterns(page: Page) -> None:
+    """Asks for the patterns, unless another visitor has done so."""
+    ask, found = page.get_by_role("button", name=ASK), page.get_by_text("were compared")
+    expect(ask.or_(found).first).to_be_visible()
+    if ask.count():
+        ask.click()
+    expect(found).to_be_visible()
+    settled(page)
+
+
 def named(case: str) -> str:
     """What the first pattern must name."""
     planted = planted_fault(case)
@@ -55,7 +65,7 @@ def test_hints_and_the_solution_come_when_asked_for(page):
 
 def test_a_name_stays_and_a_typical_mistake_is_looked_at(page):
     page.goto("/debug?dataset=case_4")
-    page.get_by_role("button", name=ASK).click()
+    find_patterns(page)
     box = page.get_by_placeholder("Name this group").first
     box.fill("only chlorine")
     box.press("Enter")
@@ -78,12 +88,7 @@ def test_both_pages_fit_their_width(page, width):
     open_gallery(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.goto("/debug?dataset=case_3")
-    ask, found = page.get_by_role("button", name=ASK), page.get_by_text("were compared")
-    expect(ask.or_(found).first).to_be_visible()
-    if ask.count():
-        ask.click()
-    expect(found).to_be_visible()
-    settled(page)
+    find_patterns(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     for picture in page.get_by_test_id("stImage").all():
         box = picture.bounding_box()
