@@ -30,6 +30,7 @@ from dashboard.services.browse import (
     points,
     sizes,
 )
+from dashboard.services.cases import case_picture, planted_in
 from dashboard.services.catalogue import (
     LAUNCHED,
     OWN,
@@ -40,6 +41,8 @@ from dashboard.services.catalogue import (
     DataUnavailable,
     all_cards,
     broken_cards,
+    case_cards,
+    cases,
     compounds,
     connect,
     dataset_facts,
@@ -58,12 +61,9 @@ from dashboard.services.methods import about, beside_main, described, methods_fo
 from dashboard.services.mistakes import (
     Mistakes,
     cause,
-    compared,
     count_mistakes,
     everything,
-    known_patterns,
     list_as_csv,
-    patterns,
     table,
 )
 from dashboard.services.notes import (
@@ -74,8 +74,10 @@ from dashboard.services.notes import (
     kept_with_pictures,
     new_note,
     notes_as_csv,
+    notes_file,
     packed,
     unpacked,
+    weights_of,
 )
 from dashboard.services.own_data import (
     LIMITS,
@@ -97,7 +99,16 @@ from dashboard.services.own_data import (
     training_seconds,
     usual_spec,
     usual_training,
-    weights_of,
+    weights_file,
+)
+from dashboard.services.patterns import (
+    Compared,
+    compared,
+    groups_as_csv,
+    in_no_pattern,
+    known_patterns,
+    patterns,
+    typical_member,
 )
 from dashboard.services.pictures import COLOURS, NEAR, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
@@ -150,7 +161,7 @@ from dashboard.services.what_if import (
     without_node,
 )
 from dashboard.services.why_not import CLOSE, Both, why_and_why_not
-from dashboard.tasks import ClassRequest, FileRefused, Growing, Started, Step, Training, TrainRequest, Trying
+from dashboard.tasks import ClassRequest, FileRefused, Grouping, Growing, Started, Step, Training, TrainRequest, Trying
 from dashboard.tasks.splits import parts_of
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
@@ -180,6 +191,7 @@ __all__ = [
     "Cell",
     "Changed",
     "ClassRequest",
+    "Compared",
     "Comparison",
     "DataUnavailable",
     "DatasetFacts",
@@ -190,6 +202,7 @@ __all__ = [
     "Explanation",
     "FileRefused",
     "GraphFilter",
+    "Grouping",
     "Growing",
     "MethodAnswer",
     "Mistakes",
@@ -226,6 +239,9 @@ __all__ = [
     "beside_prototype",
     "broken_cards",
     "candidates",
+    "case_cards",
+    "case_picture",
+    "cases",
     "cause",
     "changed_drawing",
     "check_training",
@@ -259,9 +275,11 @@ __all__ = [
     "found_prototype",
     "fragments",
     "gallery",
+    "groups_as_csv",
     "has_features_to_change",
     "has_motifs",
     "has_types",
+    "in_no_pattern",
     "is_here",
     "is_mask",
     "is_of_molecules",
@@ -289,6 +307,7 @@ __all__ = [
     "node_facts",
     "node_names",
     "notes_as_csv",
+    "notes_file",
     "num_features",
     "num_targets",
     "on_one_layout",
@@ -300,6 +319,7 @@ __all__ = [
     "packed",
     "parts_of",
     "patterns",
+    "planted_in",
     "points",
     "problem_with",
     "prototype_features",
@@ -323,6 +343,7 @@ __all__ = [
     "train",
     "training_seconds",
     "try_starts",
+    "typical_member",
     "unpacked",
     "usual_spec",
     "usual_training",
@@ -331,6 +352,7 @@ __all__ = [
     "versus_table",
     "warm_up",
     "weighed",
+    "weights_file",
     "weights_of",
     "why_and_why_not",
     "with_feature",

@@ -20,6 +20,7 @@ from dashboard.tasks.subjects import load_data
 from dashboard.view import palette
 from dashboard.view.picture import Picture
 from explainer_core import Graph, GraphSet
+from explainer_core.datasets.splits import has_own_split
 from explainer_core.files import (
     FORMATS,
     MAX_BYTES,
@@ -36,7 +37,6 @@ from explainer_core.graph import NO_LABEL
 from explainer_core.models import ModelSpec
 from explainer_core.zoo.own_data import kinds_for, plan, tasks_for, training_bytes
 from explainer_core.zoo.pretrained import read_weights
-from explainer_core.zoo.splits import has_own_split
 
 LIMITS = (
     f"At most {MAX_BYTES // MB} MB a file, {MAX_NODES:,} nodes, {MAX_EDGES:,} edges and {MAX_FEATURES:,} features, "
@@ -275,6 +275,6 @@ def add_weights(dataset: str, data: bytes, fields: dict[str, Any]) -> str:
     return own.add_network(_token(), dataset, card, weights)
 
 
-def weights_of(card: Card) -> bytes:
+def weights_file(card: Card) -> bytes:
     """The weights of one of this visitor's networks, as safetensors."""
     return read_weights(card, private_folder() / card.dataset)

@@ -4,6 +4,7 @@ Each is `task(*args, emit)`: `emit` tells whoever waits how far it is.
 """
 
 from dashboard.tasks.debugging import (
+    Grouping,
     Listed,
     Trying,
     find_cause,
@@ -34,7 +35,7 @@ from dashboard.tasks.own_data import (
     take_weights,
     train_network,
 )
-from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype, usual_request
+from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype, stored_prototypes, usual_request
 from dashboard.tasks.warming import warm_up
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Compared",
     "FileRefused",
     "Found",
+    "Grouping",
     "Growing",
     "Listed",
     "Started",
@@ -63,6 +65,7 @@ __all__ = [
     "read_upload",
     "resize",
     "sizes_of_weights",
+    "stored_prototypes",
     "take_weights",
     "train_network",
     "try_starts",

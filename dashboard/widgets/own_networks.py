@@ -36,7 +36,7 @@ def show_networks(info: services.DatasetInfo) -> None:
                 st.switch_page("screens/explain.py", query_params=query)
             st.download_button(
                 "Weights",
-                services.weights_of(card),
+                services.weights_file(card),
                 f"{card.model}.safetensors",
                 mime="application/octet-stream",
                 on_click="ignore",

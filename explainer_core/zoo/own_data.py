@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from explainer_core.checks import InvalidValue, one_of
+from explainer_core.datasets.splits import LEAST_EXAMPLES, PARTS, has_own_split
 from explainer_core.device import pick_device
 from explainer_core.graph import NO_LABEL, Graph, GraphSet
 from explainer_core.models import GNN, ModelSpec
@@ -23,7 +24,6 @@ from explainer_core.zoo.recipes import (
     ON_PEOPLE,
     PEOPLE,
 )
-from explainer_core.zoo.splits import LEAST_EXAMPLES, PARTS, has_own_split
 from explainer_core.zoo.tasks import LINK_CLASSES, accuracy, make_task
 from explainer_core.zoo.training import EpochDone, TrainConfig, measure
 

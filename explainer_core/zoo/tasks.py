@@ -10,10 +10,10 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from explainer_core.checks import one_of
+from explainer_core.datasets.splits import LEAST_EXAMPLES, PARTS, split_80_10_10, split_of
 from explainer_core.graph import Batch, Graph, GraphSet
 from explainer_core.models import GNN
 from explainer_core.zoo.random_parts import joined, random_parts, shares_kept
-from explainer_core.zoo.splits import LEAST_EXAMPLES, PARTS, split_80_10_10, split_of
 
 LINK_CLASSES = ("no link", "link")
 PART_DRAWS = 4  # of each graph, when a network is evaluated on parts

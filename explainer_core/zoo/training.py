@@ -10,8 +10,8 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from explainer_core.checks import setting
+from explainer_core.datasets.splits import PARTS
 from explainer_core.models import GNN, ModelSpec
-from explainer_core.zoo.splits import PARTS
 from explainer_core.zoo.tasks import GraphTask, LinkTask, NodeTask, accuracy
 
 

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from explainer_core.datasets.registry import load_dataset
+from explainer_core.datasets.splits import split_80_10_10, split_of
 from explainer_core.files import read_files
 from explainer_core.files.examples import example_files
 from explainer_core.graph import Graph, undirected
 from explainer_core.models.spec import KINDS
 from explainer_core.zoo.own_data import judged_card, kinds_for, plan, tasks_for, train_own, training_bytes
-from explainer_core.zoo.splits import split_80_10_10, split_of
 
 CPU = torch.device("cpu")
 

@@ -5,9 +5,9 @@ import torch
 
 from explainer_core.datasets.molecules import molecules
 from explainer_core.datasets.registry import load_dataset
+from explainer_core.datasets.splits import split_80_10_10
 from explainer_core.graph import Graph
 from explainer_core.models import GNN, ModelSpec
-from explainer_core.zoo.splits import split_80_10_10
 from explainer_core.zoo.tasks import (
     GraphTask,
     LinkTask,
