@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -44,17 +45,17 @@ class Predictions:
     truth: np.ndarray | None  # (T,)
     embedding: np.ndarray  # (T, D): what the model's head reads
 
-    @property
+    @cached_property
     def right(self) -> np.ndarray | None:
         """False where the truth is known and another: (T,) bool."""
         return None if self.truth is None else (self.predicted == self.truth) | (self.truth == NO_LABEL)
 
-    @property
+    @cached_property
     def unknown(self) -> np.ndarray:
         """Where nobody knows the truth: (T,) bool."""
         return np.ones(len(self.predicted), bool) if self.truth is None else self.truth == NO_LABEL
 
-    @property
+    @cached_property
     def confidence(self) -> np.ndarray:
         """The probability of the predicted class: (T,)."""
         return self.probabilities.max(1) if self.probabilities.shape[1] else np.full(len(self.predicted), np.nan)

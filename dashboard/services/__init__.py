@@ -18,6 +18,7 @@ from dashboard.services.answer import (
 from dashboard.services.browse import (
     AMONG,
     FROM_UNSEEN,
+    MOST_ON_MAP,
     PER_PAGE,
     GraphFilter,
     candidates,
@@ -145,6 +146,7 @@ __all__ = [
     "LINK_CLASSES",
     "MAIN_METHOD",
     "MASK_METHOD",
+    "MOST_ON_MAP",
     "NEAR",
     "OWN",
     "PER_PAGE",
