@@ -1,7 +1,5 @@
 """The Debug page: from how often a network is right to the reason why it is wrong."""
 
-import logging
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -9,8 +7,9 @@ from dashboard import services, state
 from dashboard.view import explanation_text, mistakes_text, model_text
 from dashboard.view.plain_text import sentence
 from dashboard.widgets import controls, verdict
+from dashboard.widgets.cases import show_case_on_debug
 from dashboard.widgets.debug_heading import show_heading
-from dashboard.widgets.missing import card_or_reason
+from dashboard.widgets.missing import show_for_network
 from dashboard.widgets.mistakes import THINGS, choose_instances, show_overview
 from dashboard.widgets.notes import show_notes
 from dashboard.widgets.patterns import show_patterns
@@ -19,25 +18,11 @@ from dashboard.widgets.what_if import show_what_if
 from dashboard.widgets.why_not import choose_instead, show_cause, show_why_and_why_not
 
 PAGE = "debug"
-FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)  # what bad data, weights or a full memory raise
 
 
 def show() -> None:
     state.enter(PAGE)
-    complaints: list[str] = []
-    bar = controls.bar()
-    middle = st.container()
-    with bar:
-        info = controls.choose_dataset(services.datasets(), complaints.append)
-        card = card_or_reason(info, middle, complaints.append)
-    if card is not None:
-        try:
-            debug(bar, info, card, complaints)
-        except services.RunRefused as refused:
-            st.error(sentence(refused))
-        except FAILURES as error:
-            logging.getLogger(__name__).exception("the page of mistakes failed")
-            st.error(sentence(error))
+    show_for_network(debug)
 
 
 def debug(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card, complaints: list[str]) -> None:
@@ -49,6 +34,7 @@ def debug(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card, 
     title = f"{info.title} · {model_text.model_title(card)}"
     with heading:
         show_heading(*mistakes_text.headline(title, found.overview, only.split or "", THINGS[card.task]))
+    show_case_on_debug(card)
     show_overview(card, found, only, cell)
     show_patterns(card, found, cell)
     second = choose_other(card, complaints)

@@ -1,6 +1,5 @@
 """The Explain page: click a node, a graph or a link, and see what the prediction rests on."""
 
-import logging
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache, partial
@@ -19,32 +18,18 @@ from dashboard.widgets.compared_methods import panels_beside, show_methods
 from dashboard.widgets.explanation_view import announce, headline_of, starts_of
 from dashboard.widgets.export import Shown, export_button, share_button
 from dashboard.widgets.live_run import explain_in_sight
-from dashboard.widgets.missing import card_or_reason
+from dashboard.widgets.missing import show_for_network
 from dashboard.widgets.network import ROW
 from dashboard.widgets.second_network import Look, choose_second, show_second
 from dashboard.widgets.surroundings import show_surroundings
 
 PAGE = "explain"
-FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)  # what bad data, weights or a full memory raise
 
 
 def show() -> None:
     state.enter(PAGE)
-    complaints: list[str] = []
     welcome.show_welcome()
-    bar = controls.bar()
-    middle = st.container()
-    with bar:
-        info = controls.choose_dataset(services.datasets(), complaints.append)
-        card = card_or_reason(info, middle, complaints.append)
-    if card is not None:
-        try:
-            explain(bar, info, card, complaints)
-        except services.RunRefused as refused:
-            st.error(sentence(refused))
-        except FAILURES as error:
-            logging.getLogger(__name__).exception("an explanation failed")
-            st.error(sentence(error))
+    show_for_network(explain)
 
 
 def explain(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card, complaints: list[str]) -> None:

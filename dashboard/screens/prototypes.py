@@ -1,6 +1,5 @@
 """The Prototypes page: one picture for a whole class, from the explanations of many of its members."""
 
-import logging
 from functools import partial
 
 import streamlit as st
@@ -11,7 +10,7 @@ from dashboard.view import explanation_text, model_text, prototype_text, svg
 from dashboard.view.plain_text import for_markdown, sentence
 from dashboard.widgets import controls
 from dashboard.widgets.graph_view import gallery_view, network_view
-from dashboard.widgets.missing import card_or_reason
+from dashboard.widgets.missing import show_for_network
 
 PAGE = "prototypes"
 TALL = 420
@@ -21,26 +20,19 @@ SHAPES = (
     "The wider an edge, the more members have it."
 )
 MOLECULES = "The explanations of many members are compared; the fragments they share are the prototype."
-FAILURES = (ValueError, IndexError, RuntimeError, MemoryError)
 
 
 def show() -> None:
     state.enter(PAGE)
-    complaints: list[str] = []
-    bar = controls.bar()
-    middle = st.container()
+    show_for_network(prototype)
+
+
+def prototype(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card, complaints: list[str]) -> None:
+    """The page from top to bottom, once data and model are there."""
     with bar:
-        info = controls.choose_dataset(services.datasets(), complaints.append)
-        card = card_or_reason(info, middle, complaints.append)
-    if card is not None:
-        try:
-            with bar:
-                request = choose_class(card, complaints)
-            controls.show_complaints(complaints)
-            show_class(info, card, request)
-        except FAILURES as error:
-            logging.getLogger(__name__).warning("a prototype failed: %s", error)
-            st.error(sentence(error))
+        request = choose_class(card, complaints)
+    controls.show_complaints(complaints)
+    show_class(info, card, request)
 
 
 def choose_class(card: services.Card, complaints: list[str]) -> services.ClassRequest:

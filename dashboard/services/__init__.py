@@ -31,6 +31,7 @@ from dashboard.services.browse import (
     points,
     sizes,
 )
+from dashboard.services.cases import case_picture, planted_in
 from dashboard.services.catalogue import (
     LAUNCHED,
     OWN,
@@ -41,6 +42,8 @@ from dashboard.services.catalogue import (
     DataUnavailable,
     all_cards,
     broken_cards,
+    case_cards,
+    cases,
     compounds,
     connect,
     dataset_facts,
@@ -59,12 +62,9 @@ from dashboard.services.methods import about, beside_main, described, methods_fo
 from dashboard.services.mistakes import (
     Mistakes,
     cause,
-    compared,
     count_mistakes,
     everything,
-    known_patterns,
     list_as_csv,
-    patterns,
     table,
 )
 from dashboard.services.notes import (
@@ -75,8 +75,19 @@ from dashboard.services.notes import (
     kept_with_pictures,
     new_note,
     notes_as_csv,
+    notes_file,
     packed,
     unpacked,
+    weights_of,
+)
+from dashboard.services.patterns import (
+    Compared,
+    compared,
+    groups_as_csv,
+    in_no_pattern,
+    known_patterns,
+    patterns,
+    typical_member,
 )
 from dashboard.services.pictures import COLOURS, NEAR, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
@@ -129,7 +140,7 @@ from dashboard.services.what_if import (
     without_node,
 )
 from dashboard.services.why_not import CLOSE, Both, why_and_why_not
-from dashboard.tasks import ClassRequest, Growing, Started, Step, Trying
+from dashboard.tasks import ClassRequest, Grouping, Growing, Started, Step, Trying
 from dashboard.tasks.splits import parts_of
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
@@ -158,6 +169,7 @@ __all__ = [
     "Cell",
     "Changed",
     "ClassRequest",
+    "Compared",
     "Comparison",
     "DataUnavailable",
     "DatasetFacts",
@@ -167,6 +179,7 @@ __all__ = [
     "ExplainConfig",
     "Explanation",
     "GraphFilter",
+    "Grouping",
     "Growing",
     "MethodAnswer",
     "Mistakes",
@@ -197,6 +210,9 @@ __all__ = [
     "beside_prototype",
     "broken_cards",
     "candidates",
+    "case_cards",
+    "case_picture",
+    "cases",
     "cause",
     "changed_drawing",
     "class_cards",
@@ -226,9 +242,11 @@ __all__ = [
     "found_prototype",
     "fragments",
     "gallery",
+    "groups_as_csv",
     "has_features_to_change",
     "has_motifs",
     "has_types",
+    "in_no_pattern",
     "is_here",
     "is_mask",
     "is_of_molecules",
@@ -254,6 +272,7 @@ __all__ = [
     "node_facts",
     "node_names",
     "notes_as_csv",
+    "notes_file",
     "num_features",
     "num_targets",
     "on_one_layout",
@@ -263,6 +282,7 @@ __all__ = [
     "packed",
     "parts_of",
     "patterns",
+    "planted_in",
     "points",
     "problem_with",
     "prototype_features",
@@ -280,12 +300,14 @@ __all__ = [
     "titled",
     "toggled",
     "try_starts",
+    "typical_member",
     "unpacked",
     "versus",
     "versus_as_csv",
     "versus_table",
     "warm_up",
     "weighed",
+    "weights_of",
     "why_and_why_not",
     "with_feature",
     "with_label",

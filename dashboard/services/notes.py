@@ -21,10 +21,13 @@ from typing import Any
 
 import platformdirs
 
+from dashboard.cache import Cache
 from dashboard.limits import PREFIX
 from dashboard.schema import Card, Request, TargetFacts
+from dashboard.tasks.subjects import network
 from dashboard.view.notes import MARKS, Note, Shown, clean, target_text
 from dashboard.view.plain_text import for_spreadsheet
+from explainer_core.adapters.weights import weights_digest
 
 FOLDER = f"{PREFIX}NOTES"  # environment variable: where notes are kept instead
 FILE = "notes.sqlite"
@@ -33,6 +36,7 @@ MOST_NOTES = 1_000  # of one data set: what one report can show
 MOST_BYTES = 4_000_000  # of the pictures of one note
 LONGEST = 10_000  # letters of a value in the file
 PATIENCE = 10.0  # seconds that one waits for another who writes
+_DIGESTS: Cache[str] = Cache(64)
 COLUMNS = tuple(each.name for each in fields(Note))
 
 
@@ -49,7 +53,7 @@ def new_note(card: Card, request: Request, facts: TargetFacts, mark: str, text: 
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         dataset=card.dataset,
         model=card.model,
-        weights=card.sha256,
+        weights=weights_of(card),
         kind=request.kind,
         target=target_text(request.target),
         name=facts.name,
@@ -60,6 +64,12 @@ def new_note(card: Card, request: Request, facts: TargetFacts, mark: str, text: 
         probability=float(facts.probabilities[facts.predicted]),
         edits=edits,
     )
+
+
+def weights_of(card: Card) -> str:
+    """SHA-256 of a network's weights; a network of one's own has no file of them."""
+    key = (card.dataset, card.model)
+    return card.sha256 or _DIGESTS.get_or_create(key, lambda: weights_digest(network(*key)))
 
 
 def notes_file() -> Path:

@@ -6,9 +6,10 @@ from dashboard import catalogue
 from dashboard.cache import Cache
 from dashboard.tasks.subjects import card_of, load_data, load_graph
 from dashboard.view.model_text import is_borrowed
+from explainer_core.datasets.splits import PARTS, split_80_10_10
 from explainer_core.device import pick_device
 from explainer_core.graph import NO_LABEL
-from explainer_core.zoo.tasks import PARTS, LinkTask, split_80_10_10
+from explainer_core.zoo.tasks import LinkTask
 
 _PARTS: Cache[np.ndarray | None] = Cache(16)
 _PAIRS: Cache[dict[tuple[int, int], str]] = Cache(16)
@@ -20,11 +21,16 @@ def parts_of(dataset: str, model: str) -> np.ndarray | None:
 
 
 def parts_of_pairs(dataset: str, model: str) -> dict[tuple[int, int], str]:
-    """The part of each pair that a link network was trained or tested with, joined or not; the smaller node first."""
+    """The part of each pair that a link network was trained or tested with, joined or not; the smaller node first.
+
+    None is known of a network that does not tell how it was trained.
+    """
 
     def make() -> dict[tuple[int, int], str]:
         card = card_of(dataset, model)
-        task = LinkTask(load_graph(dataset), card.split.get("seed", card.seed), pick_device())
+        if "seed" not in card.split:
+            return {}
+        task = LinkTask(load_graph(dataset), card.split["seed"], pick_device())
         found: dict[tuple[int, int], str] = {}
         for part in ("test", "val", "train"):  # a pair that is drawn twice is counted where it was tested
             for one, other in task.pairs(part).t().tolist():

@@ -102,7 +102,7 @@ def in_common(names: Sequence[str], classes: Sequence[str], edges: int, of: int,
     """Whether two networks say the same, and by the same part."""
     same = f"Both say “{classes[0]}”." if classes[0] == classes[1] else _differ(names, classes)
     return (
-        f"{same} Of the {of:,} {things.edge}s that either keeps, {edges:,} {'is' if edges == 1 else 'are'} in both parts."
+        f"{same} Of the {of:,} {things.edge}s that either keeps, {edges or 'none'} {'is' if edges < 2 else 'are'} in both parts."
         if of
         else same
     )

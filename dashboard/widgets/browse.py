@@ -118,25 +118,27 @@ def show_links(card: services.Card, height: int) -> None:
     with st.spinner("Scoring the pairs", show_time=True):
         table = services.links(card.dataset, card.model)
     complaints: list[str] = []
+    has_parts = set(table["part"]) != {""}
     part = state.one_of(state.ONLY_SPLIT, state.SPLITS, state.ANY, complaints.append)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         kind = st.segmented_control(
             "Pairs", JOINED, default=JOINED[0], required=True, key="pairs", label_visibility="collapsed"
         )
-        st.selectbox(
-            "Part of the data",
-            state.SPLITS,
-            format_func=SPLITS.__getitem__,
-            key=state.ONLY_SPLIT,
-            on_change=state.on_change,
-            args=(state.ONLY_SPLIT,),
-            label_visibility="collapsed",
-            width=130,
-        )
+        if has_parts:
+            st.selectbox(
+                "Part of the data",
+                state.SPLITS,
+                format_func=SPLITS.__getitem__,
+                key=state.ONLY_SPLIT,
+                on_change=state.on_change,
+                args=(state.ONLY_SPLIT,),
+                label_visibility="collapsed",
+                width=112,
+            )
     controls.show_complaints(complaints)
     if kind != JOINED[0]:
         table = table.loc[table["joined"] == (kind == "joined")]
-    if part != state.ANY:
+    if part != state.ANY and has_parts:
         table = table.loc[table["part"] == part]
     pairs = list(zip(table["source"].tolist(), table["head"].tolist(), strict=True))
     st.dataframe(
@@ -147,8 +149,8 @@ def show_links(card: services.Card, height: int) -> None:
         on_select=partial(state.row_chosen, f"links_{kind}_{part}", pairs),
         selection_mode="single-cell",
         column_config={
-            "one": st.column_config.TextColumn("One end", width=112),
-            "other": st.column_config.TextColumn("Other end", width=112),
+            "one": st.column_config.TextColumn("One end", width=100),
+            "other": st.column_config.TextColumn("Other end", width=100),
             "joined": st.column_config.CheckboxColumn("Joined", width=65),
             "score": st.column_config.ProgressColumn("Score", min_value=0, max_value=100, format="%.1f %%", width=115),
         },

@@ -17,7 +17,7 @@ from dashboard.widgets.explanation_view import headline_of
 
 LIST = "all_notes"
 ROWS = 6
-KEPT_HERE = "Kept on this machine."
+KEPT_HERE = "Kept on this machine, in {}."
 KEPT_IN_SESSION = "Kept until this page is closed, for nobody else to see: save the report to keep them."
 
 
@@ -85,7 +85,8 @@ def _show_form(card, request, facts, answer, said) -> None:
                 width="stretch",
             )
             asked = st.form_submit_button("Save note", icon=":material/bookmark_add:", key="save_note")
-        st.caption(KEPT_HERE if is_own_machine() else KEPT_IN_SESSION)
+        where = KEPT_HERE.format(services.notes_file()) if is_own_machine() else KEPT_IN_SESSION
+        st.caption(for_markdown(where))
     if not asked:
         return
     edits = _edits_made(request)
@@ -167,19 +168,20 @@ def _delete(id: str) -> None:
 
 def _networks(card: services.Card) -> dict[str, report.Network]:
     """Those of the data set as they are now, by name."""
-    cards = [each for each in services.all_cards() if each.dataset == card.dataset]
-    return {each.model: report.Network(model_text.model_title(each), each.sha256) for each in cards}
+    cards = [each for each in (*services.all_cards(), *services.case_cards()) if each.dataset == card.dataset]
+    return {each.model: report.Network(model_text.model_title(each), services.weights_of(each)) for each in cards}
 
 
 def _show_all(info: services.DatasetInfo, card: services.Card, notes: tuple[Note, ...]) -> None:
     name, networks, pictures = f"{card.dataset}-notes", _networks(card), kept_with_pictures(card.dataset)
+    groups = state.named_groups(card.dataset)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         counted = explanation_text.counted(len(notes), "note")
         st.markdown(f"**{for_markdown(f'{info.title}: {counted}')}**")
         with st.container(horizontal=True, width="content", gap="xsmall"):
             st.download_button(
                 "Report",
-                lambda: report.report(info.title, pictures(), networks),
+                lambda: report.report(info.title, pictures(), networks, groups),
                 file_name=f"{name}.html",
                 mime="text/html",
                 key="save_report",

@@ -277,6 +277,9 @@ def test_what_two_networks_have_in_common_is_said():
     same = ranking.in_common(names, ("top", "top"), 4, 6)
     assert same == "Both say “top”. Of the 6 edges that either keeps, 4 are in both parts."
     assert ranking.in_common(names, ("top", "base"), 1, 3).startswith("They disagree: GCN says “top”, GAT says “base”.")
+    assert ranking.in_common(names, ("top", "top"), 0, 5).endswith(
+        "Of the 5 edges that either keeps, none is in both parts."
+    )
     assert ranking.in_common(names, ("top", "top"), 0, 0) == "Both say “top”."
     assert "Of the 6 bonds that" in ranking.in_common(names, ("top", "top"), 4, 6, ATOMS)
 

@@ -8,10 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from pyg_examples import LinkGCN, planetoid, trained_gcn
 from streamlit.testing.v1 import AppTest
+from torch_geometric.data import Data
 
 import explainer_core as xc
 from dashboard import services
+from dashboard.catalogue import launched
+from dashboard.catalogue.given import entry_of
 from dashboard.schema import OUTCOMES, InstanceFilter
 from dashboard.services import two_networks
 from dashboard.tasks import Listed
@@ -166,6 +171,67 @@ def test_a_list_as_a_file_has_both_networks_and_no_formula():
         assert float(row["GCN P(joined)"]) == pytest.approx(some.first.probabilities[i, 1])
         assert float(row["GAT P(joined)"]) == pytest.approx(some.second.probabilities[i, 1])
         assert (row["true"] == row["GCN predicted"]) != (row["true"] == row["GAT predicted"])
+
+
+# Networks of one's own
+
+
+@pytest.fixture
+def launch():
+    def add(*args, **settings) -> str:
+        launched.add(entry := entry_of(*args, **settings))
+        return entry.info.name
+
+    yield add
+    for entry in launched.entries():
+        launched.remove(entry.info.name)
+
+
+def test_before_and_after_of_a_network_of_ones_own(launch):
+    data = planetoid()
+    dataset = launch({"before": trained_gcn(data, 1), "after": trained_gcn(data)}, data, name="Papers")
+    app = opened(dataset, second="after")
+    one, other = (services.everything(dataset, model).instances for model in ("before", "after"))
+    tested = one.split == "test"
+    cells = np.array(views(app)["versus"]["counts"])
+    assert cells[0].sum() == tested.sum() > 0
+    assert cells[0, 1] == (one.right & ~other.right & tested).sum()
+    assert f"after gains {cells[0, 2]} and loses {cells[0, 1]}" in said(app)
+
+
+def test_networks_of_ones_own_without_labels_are_compared_by_what_they_say(launch):
+    data = planetoid()
+    bare = Data(x=data.x, edge_index=data.edge_index)
+    dataset = launch({"before": trained_gcn(data, 1), "after": trained_gcn(data)}, bare)
+    one, other = (services.everything(dataset, model).instances for model in ("before", "after"))
+    app = opened(dataset, second="after")
+    assert np.array(views(app)["versus"]["counts"]).sum() == len(one)
+    assert f"They disagree about {(one.predicted != other.predicted).sum():,}" in said(app)
+
+
+def test_link_networks_of_ones_own_are_compared_on_the_pairs_that_both_were_asked_about(launch):
+    torch.manual_seed(0)
+    dataset = launch({"before": LinkGCN(), "after": LinkGCN()}, planetoid(), task="link", output="binary")
+    found = [services.everything(dataset, model) for model in ("before", "after")]
+    versus = services.versus(dataset, ("before", "after"), InstanceFilter(split=None))
+    shared = set(found[0].pairs) & set(found[1].pairs)
+    assert len(versus.both) == len(shared) > 0
+    row = {pair: i for i, pair in enumerate(found[1].pairs)}
+    for i, number in enumerate(versus.both.first.numbers.tolist()):
+        pair = versus.target(number)
+        assert versus.both.second.probabilities[i].tolist() == found[1].instances.probabilities[row[pair]].tolist()
+    assert set(services.links(dataset, "before")["part"]) == {""}  # it does not tell how it was trained
+
+
+def test_a_network_of_ones_own_is_known_by_its_weights(launch):
+    data = planetoid()
+    digests = []
+    for seed in (1, 1, 2):
+        dataset = launch({"mine": trained_gcn(data, seed)}, data, name="Papers")
+        (card,) = [card for card in services.all_cards() if card.dataset == dataset]
+        digests.append(services.weights_of(card))
+    assert digests[0] == digests[1] != digests[2]
+    assert len(digests[0]) == 64
 
 
 # In words
