@@ -246,6 +246,23 @@ def _hidden_probabilities(model: Model, graph: Graph, pairs: np.ndarray) -> np.n
 # Single targets
 
 
+@dataclass(frozen=True)
+class Prediction:
+    """What a model says of one target."""
+
+    target: Target
+    predicted_class: int
+    probabilities: tuple[float, ...]  # of every class
+
+
+def predict(model: Model | nn.Module, data: Graph | GraphSet, targets: Sequence[Target]) -> list[Prediction]:
+    """Classes and probabilities of these targets, in their order; any network, as `explain` takes it."""
+    found = target_probabilities(model, data, targets)
+    return [
+        Prediction(target, int(row.argmax()), tuple(row.tolist())) for target, row in zip(targets, found, strict=True)
+    ]
+
+
 def target_probabilities(model: Model | nn.Module, data: Graph | GraphSet, targets: Sequence[Target]) -> np.ndarray:
     """What the model says of these targets, each from its own computation graph as `explain` finds it: (T, C)."""
     check_kind(data)
