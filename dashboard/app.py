@@ -17,6 +17,7 @@ page = st.navigation(
     [
         st.Page("screens/explain.py", title="Explain", default=True),
         st.Page("screens/debug.py", title="Debug"),
+        st.Page("screens/find_the_bug.py", title="Find the bug"),
         st.Page("screens/prototypes.py", title="Prototypes"),
         st.Page("screens/data_and_models.py", title="Data sets and models"),
     ],

@@ -23,9 +23,11 @@ from explainer_core.debugging.edits import (
 from explainer_core.debugging.flip import Flip
 from explainer_core.debugging.instances import NO_SPLIT, SPLITS, InstanceFilter, Instances
 from explainer_core.debugging.mistakes import Bin, Overview, Share
-from explainer_core.debugging.patterns import Pattern
+from explainer_core.debugging.patterns import Group, Pattern, Trait
+from explainer_core.debugging.systematic import Systematic
 from explainer_core.debugging.two_networks import ONLY_FIRST, ONLY_SECOND, OUTCOMES, TwoNetworks, is_chance
 from explainer_core.explanation.metrics import Faithfulness
+from explainer_core.explanation.shapes import group_of, shape_of
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
 from explainer_core.explanation.verdict import CARRIES, DEFAULT, MOSTLY, NOT_ENOUGH, Verdict
 from explainer_core.methods.method import GRADIENTS, Method
@@ -61,6 +63,7 @@ __all__ = [
     "ExplainConfig",
     "Explanation",
     "Flip",
+    "Group",
     "HideFeature",
     "InstanceFilter",
     "Instances",
@@ -73,17 +76,21 @@ __all__ = [
     "SetType",
     "Share",
     "SizePoint",
+    "Systematic",
     "TargetFacts",
+    "Trait",
     "Trust",
     "TwoNetworks",
     "Verdict",
     "edits_from_text",
     "edits_to_text",
+    "group_of",
     "index_in",
     "is_chance",
     "is_mask",
     "judged",
     "one_of",
+    "shape_of",
     "some_of",
 ]
 

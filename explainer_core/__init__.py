@@ -5,7 +5,7 @@ from explainer_core.api import LearningStep, explain, explain_many, explain_star
 from explainer_core.config import ExplainConfig
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.datasets.molecules import molecule_from_smiles
-from explainer_core.datasets.registry import DATASETS, DatasetInfo, load_dataset
+from explainer_core.datasets.registry import CASES, DATASETS, DatasetInfo, load_dataset
 from explainer_core.debugging.causes import Cause, cause_of, causes_of
 from explainer_core.debugging.editing import Edited, apply_edits
 from explainer_core.debugging.edits import (
@@ -24,8 +24,8 @@ from explainer_core.debugging.edits import (
 from explainer_core.debugging.flip import Flip, flip, flip_many
 from explainer_core.debugging.instances import InstanceFilter, Instances, instances_of, link_instances
 from explainer_core.debugging.mistakes import Overview, overview
-from explainer_core.debugging.patterns import Pattern, Trait
-from explainer_core.debugging.traits import systematic_mistakes
+from explainer_core.debugging.patterns import Group, Pattern, Trait
+from explainer_core.debugging.systematic import Systematic, systematic_mistakes
 from explainer_core.debugging.two_networks import TwoNetworks, compare_networks
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.result import Explanation
@@ -45,6 +45,7 @@ from explainer_core.zoo.tasks import make_task
 from explainer_core.zoo.training import TrainConfig, train
 
 __all__ = [
+    "CASES",
     "DATASETS",
     "DEFAULT_METHOD",
     "METHODS",
@@ -62,6 +63,7 @@ __all__ = [
     "Flip",
     "Graph",
     "GraphSet",
+    "Group",
     "HideFeature",
     "InstanceFilter",
     "Instances",
@@ -81,6 +83,7 @@ __all__ = [
     "SetFeature",
     "SetType",
     "Subgraph",
+    "Systematic",
     "TrainConfig",
     "Trait",
     "TwoNetworks",

@@ -9,7 +9,7 @@ import torch
 from tqdm import tqdm
 
 from explainer_core.datasets.download import Archive, DataUnavailable, is_available, read_archive
-from explainer_core.datasets.registry import DATASETS, DatasetInfo, dataset_info
+from explainer_core.datasets.registry import CASES, DATASETS, DatasetInfo, dataset_info
 from explainer_core.device import describe_device, pick_device, use_one_thread
 from explainer_core.extras import MissingExtra
 from explainer_core.version import __version__
@@ -164,7 +164,7 @@ def build_parser(prog: str = "python -m explainer_core"):
     add("--check", action="store_true", help="load every model and measure it again where the data are on this machine")
     add("--folder", type=Path, default=FOLDER, help="where the models are")
     add = _command(commands, "train", train, "train a model and write its weights and card")
-    add("dataset", metavar="DATASET", choices=list(DATASETS))
+    add("dataset", metavar="DATASET", choices=[*DATASETS, *CASES])
     add("model", metavar="MODEL")
     add("--seed", type=int, default=0, help="decides a generated graph, the split and the first weights")
     for name, field in (NETWORK_OPTIONS | TRAINING_OPTIONS).items():

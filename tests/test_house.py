@@ -17,7 +17,8 @@ CORE = (
     {"zoo", "methods", "adapters"},
     {"explanation"},
     {"api", "predictions"},
-    {"prototypes", "debugging"},
+    {"prototypes"},
+    {"debugging"},
     {"__init__", "__main__"},
 )
 DASHBOARD = (

@@ -43,7 +43,7 @@ graph = xc.load_dataset("ba_shapes")
 why = xc.explain(xc.load_pretrained("ba_shapes", "gcn"), graph, xc.Node(414))
 print(json.dumps({
     "file": xc.__file__, "version": xc.__version__, "level": why.verdict.level,
-    "models": len(xc.list_cards()), "edges": len(why.subgraph().edges),
+    "models": len(xc.list_cards()) + sum(len(xc.list_cards(case)) for case in xc.CASES), "edges": len(why.subgraph().edges),
 }))
 """
 

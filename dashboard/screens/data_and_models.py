@@ -8,6 +8,7 @@ import streamlit as st
 from dashboard import services, state
 from dashboard.view import figures, model_text
 from dashboard.view.plain_text import for_markdown, sentence, shortened
+from dashboard.widgets.controls import offered
 from dashboard.widgets.download import offer_download
 from dashboard.widgets.missing import show_broken
 
@@ -21,12 +22,12 @@ def show() -> None:
     st.title("Data sets and models")
     st.write("What each data set holds, and how well the graph neural networks trained on it do.")
     st.caption(for_markdown(f"Networks run on: {services.device_name()}"))
-    info = choose_dataset(services.datasets())
+    info = choose_dataset(offered(services.datasets()))
     show_dataset(info)
     if info.name == "molecules":
         show_molecules()
     cards = services.all_cards()
-    show_models(info, [card for card in cards if card.dataset == info.name])
+    show_models(info, [card for card in (*cards, *services.case_cards()) if card.dataset == info.name])
     show_overview(cards)
 
 

@@ -7,6 +7,7 @@ from dashboard import services, state
 from dashboard.view import explanation_text, mistakes_text, model_text
 from dashboard.view.plain_text import sentence
 from dashboard.widgets import controls, verdict
+from dashboard.widgets.cases import show_case_on_debug
 from dashboard.widgets.debug_heading import show_heading
 from dashboard.widgets.missing import show_for_network
 from dashboard.widgets.mistakes import THINGS, choose_instances, show_overview
@@ -33,6 +34,7 @@ def debug(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card, 
     title = f"{info.title} · {model_text.model_title(card)}"
     with heading:
         show_heading(*mistakes_text.headline(title, found.overview, only.split or "", THINGS[card.task]))
+    show_case_on_debug(card)
     show_overview(card, found, only, cell)
     show_patterns(card, found, cell)
     second = choose_other(card, complaints)

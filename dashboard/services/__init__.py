@@ -30,6 +30,7 @@ from dashboard.services.browse import (
     points,
     sizes,
 )
+from dashboard.services.cases import case_picture, planted_in
 from dashboard.services.catalogue import (
     LAUNCHED,
     OWN,
@@ -40,6 +41,8 @@ from dashboard.services.catalogue import (
     DataUnavailable,
     all_cards,
     broken_cards,
+    case_cards,
+    cases,
     compounds,
     connect,
     dataset_facts,
@@ -58,12 +61,9 @@ from dashboard.services.methods import about, beside_main, described, methods_fo
 from dashboard.services.mistakes import (
     Mistakes,
     cause,
-    compared,
     count_mistakes,
     everything,
-    known_patterns,
     list_as_csv,
-    patterns,
     table,
 )
 from dashboard.services.notes import (
@@ -78,6 +78,15 @@ from dashboard.services.notes import (
     packed,
     unpacked,
     weights_of,
+)
+from dashboard.services.patterns import (
+    Compared,
+    compared,
+    groups_as_csv,
+    in_no_pattern,
+    known_patterns,
+    patterns,
+    typical_member,
 )
 from dashboard.services.pictures import COLOURS, NEAR, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
@@ -130,7 +139,7 @@ from dashboard.services.what_if import (
     without_node,
 )
 from dashboard.services.why_not import CLOSE, Both, why_and_why_not
-from dashboard.tasks import ClassRequest, Growing, Started, Step, Trying
+from dashboard.tasks import ClassRequest, Grouping, Growing, Started, Step, Trying
 from dashboard.tasks.splits import parts_of
 from explainer_core import ExplainConfig, Explanation, Prototype
 from explainer_core.config import AUTO
@@ -158,6 +167,7 @@ __all__ = [
     "Cell",
     "Changed",
     "ClassRequest",
+    "Compared",
     "Comparison",
     "DataUnavailable",
     "DatasetFacts",
@@ -167,6 +177,7 @@ __all__ = [
     "ExplainConfig",
     "Explanation",
     "GraphFilter",
+    "Grouping",
     "Growing",
     "MethodAnswer",
     "Mistakes",
@@ -197,6 +208,9 @@ __all__ = [
     "beside_prototype",
     "broken_cards",
     "candidates",
+    "case_cards",
+    "case_picture",
+    "cases",
     "cause",
     "changed_drawing",
     "class_cards",
@@ -226,9 +240,11 @@ __all__ = [
     "found_prototype",
     "fragments",
     "gallery",
+    "groups_as_csv",
     "has_features_to_change",
     "has_motifs",
     "has_types",
+    "in_no_pattern",
     "is_here",
     "is_mask",
     "is_of_molecules",
@@ -264,6 +280,7 @@ __all__ = [
     "packed",
     "parts_of",
     "patterns",
+    "planted_in",
     "points",
     "problem_with",
     "prototype_features",
@@ -281,6 +298,7 @@ __all__ = [
     "titled",
     "toggled",
     "try_starts",
+    "typical_member",
     "unpacked",
     "versus",
     "versus_as_csv",

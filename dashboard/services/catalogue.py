@@ -27,6 +27,8 @@ __all__ = [
     "MoleculeFacts",
     "all_cards",
     "broken_cards",
+    "case_cards",
+    "cases",
     "compounds",
     "connect",
     "dataset_facts",
@@ -86,6 +88,11 @@ def title_for_files(name: str) -> str:
     return name if info is None else info.title
 
 
+def cases() -> dict[str, DatasetInfo]:
+    """Data with a planted fault, which have a list of their own."""
+    return xc.CASES
+
+
 @st.cache_data(max_entries=1, show_spinner=False)
 def device_name() -> str:
     return describe_device(pick_device())
@@ -133,6 +140,12 @@ def all_cards() -> list[Card]:
 @st.cache_data(max_entries=1, ttl=5, show_spinner=False)
 def _shipped_cards() -> list[Card]:
     return catalogue.shipped_cards()
+
+
+@st.cache_data(max_entries=1, ttl=5, show_spinner=False)
+def case_cards() -> list[Card]:
+    """The cards of the networks that fell for a planted fault."""
+    return [card for case in xc.CASES for card in xc.list_cards(case)]
 
 
 @st.cache_data(max_entries=1, ttl=5, show_spinner=False)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from dashboard import jobs, tasks
 from dashboard.cache import MB, Cache
-from dashboard.schema import Cause, InstanceFilter, Instances, Overview, Pattern, Request, Share
+from dashboard.schema import Cause, InstanceFilter, Instances, Overview, Request, Share
 from dashboard.services.explanations import Progress, ignore
 from dashboard.services.predict import class_colours
 from dashboard.tasks import Listed
@@ -17,8 +18,6 @@ from dashboard.view.plain_text import for_spreadsheet
 from explainer_core.debugging.instances import csv_rows, surest_first
 
 _LISTED: Cache[Listed] = Cache(16, 128 * MB)
-_PATTERNS: Cache[tuple[Pattern, ...]] = Cache(64)
-MOST_COMPARED = 100  # mistakes, and right ones beside them, that are explained to find what they have in common
 _CAUSES: Cache[tuple[Cause | None]] = Cache(256)
 
 
@@ -77,33 +76,6 @@ def everything(dataset: str, model: str, on_progress: Progress = ignore) -> List
     return _LISTED.get_or_create((dataset, model), make)
 
 
-def compared(found: Mistakes, cell: tuple[int, int] | None) -> tuple[tuple, tuple]:
-    """The mistakes that are listed, the surest, and as many right ones by chance, which is always the same.
-
-    Those of a cell are compared with right ones of the same prediction, which else would be the pattern itself.
-    """
-    wrong, right = found.listed(cell), found.overview.instances
-    right = right.of(right.right & (True if cell is None else right.predicted == cell[1]))
-    count = min(len(wrong), MOST_COMPARED)
-    drawn = np.random.default_rng(0).permutation(len(right))[:count]
-    numbers = wrong.numbers[:count].tolist(), np.sort(right.numbers[drawn]).tolist()
-    mistaken, others = (tuple(found.target(number) for number in some) for some in numbers)
-    return mistaken, others
-
-
-def known_patterns(dataset: str, model: str, groups: tuple[tuple, tuple]) -> tuple[Pattern, ...] | None:
-    return _PATTERNS.get((dataset, model, groups))
-
-
-def patterns(
-    dataset: str, model: str, groups: tuple[tuple, tuple], on_progress: Progress = ignore
-) -> tuple[Pattern, ...]:
-    """What mistakes have in common that right predictions have not, the least probable by chance first."""
-    key = (dataset, model, groups)
-    found = jobs.call(tasks.find_patterns, dataset, model, *groups, key=key, long=True, on_progress=on_progress)
-    return _PATTERNS.put(key, found)
-
-
 def table(listed: Instances) -> pd.DataFrame:
     """A list as the page shows it; Streamlit's own table offers its rows as CSV, and guards nothing."""
     classes = list(listed.class_names)
@@ -122,10 +94,14 @@ def table(listed: Instances) -> pd.DataFrame:
 
 
 def list_as_csv(listed: Instances) -> str:
-    """A list as a file, safe for a spreadsheet."""
+    return as_safe_csv(csv_rows(listed))
+
+
+def as_safe_csv(rows: Iterable[Sequence]) -> str:
+    """Rows as a file that no spreadsheet takes for formulas."""
     text = io.StringIO()
     writer = csv.writer(text)
-    for row in csv_rows(listed):
+    for row in rows:
         writer.writerow([for_spreadsheet(cell) if isinstance(cell, str) else cell for cell in row])
     return text.getvalue()
 

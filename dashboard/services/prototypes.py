@@ -1,7 +1,6 @@
 """Prototypes: one picture for a whole class, and its members drawn in the same places."""
 
-import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -10,14 +9,13 @@ import numpy as np
 import explainer_core as xc
 from dashboard import jobs, tasks
 from dashboard.cache import Cache
-from dashboard.catalogue import SHIPPED, source_of
 from dashboard.jobs import Priority
 from dashboard.schema import Request
 from dashboard.services.browse import links
 from dashboard.services.fragments import fragments, is_of_molecules, molecule_of_member
 from dashboard.services.predict import all_predictions, class_colours, target_name
 from dashboard.tasks import ClassRequest, usual_request
-from dashboard.tasks.subjects import card_of, load_data, network
+from dashboard.tasks.subjects import load_data, network
 from dashboard.view.palette import QUIET
 from dashboard.view.picture import Panel, Picture, Thumbnail
 from dashboard.view.svg import thumbnail
@@ -25,35 +23,17 @@ from explainer_core import Explanation, Graph, Prototype
 from explainer_core.layout.graph import neighbourhood_layout
 from explainer_core.prototypes.joining import compare
 from explainer_core.prototypes.member import Member
-from explainer_core.prototypes.stored import StoredError, read_prototypes
 
 LEAST_AGREEMENT = 0.15  # edges that fewer members have are not drawn
 STRAY = 32.0  # pixels between a node without a role and the node it hangs on
 
 _PROTOTYPES: Cache[Prototype] = Cache(32)
-_STORED: Cache[Mapping[int, Prototype]] = Cache(32)
 
 
 def found_prototype(request: ClassRequest) -> Prototype | None:
     """The prototype that ships with the weights, or one that was made since the server started."""
-    shipped = _stored(request).get(request.label)
+    shipped = tasks.stored_prototypes(request).get(request.label)
     return _PROTOTYPES.get(request) if shipped is None else shipped
-
-
-def _stored(request: ClassRequest) -> Mapping[int, Prototype]:
-    """The prototypes of all classes that are kept on disk for such a request; a file that is broken counts as none."""
-
-    def read() -> Mapping[int, Prototype]:
-        if source_of(request.dataset) != SHIPPED:
-            return {}
-        card, data = card_of(request.dataset, request.model), load_data(request.dataset)
-        try:
-            return read_prototypes(card, data, request.instances, request.config)
-        except StoredError as error:
-            logging.getLogger(__name__).warning("%s; prototypes are computed instead", error)
-            return {}
-
-    return _STORED.get_or_create(with_label(request, 0), read)
 
 
 def make_prototype(request: ClassRequest, on_progress: Callable[[object], None]) -> Prototype:
@@ -86,7 +66,7 @@ def _links_of_class(request: ClassRequest) -> list[xc.Link]:
 
 def prototype_of_class(seen: Sequence[ClassRequest], request: Request, label: int) -> Prototype | None:
     """The class's prototype to lay beside one of its members: what ships, else the last one that this visitor has seen."""
-    shipped = _stored(usual_request(request.dataset, request.model, label)).get(label)
+    shipped = tasks.stored_prototypes(usual_request(request.dataset, request.model, label)).get(label)
     if shipped is not None:
         return shipped
     wanted = (request.dataset, request.model, label)

@@ -4,6 +4,7 @@ Each is `task(*args, emit)`: `emit` tells whoever waits how far it is.
 """
 
 from dashboard.tasks.debugging import (
+    Grouping,
     Listed,
     Trying,
     find_cause,
@@ -24,7 +25,7 @@ from dashboard.tasks.explaining import (
     resize,
     try_starts,
 )
-from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype, usual_request
+from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype, stored_prototypes, usual_request
 from dashboard.tasks.warming import warm_up
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "ClassRequest",
     "Compared",
     "Found",
+    "Grouping",
     "Growing",
     "Listed",
     "Started",
@@ -47,6 +49,7 @@ __all__ = [
     "make_prototype",
     "predict_edited",
     "resize",
+    "stored_prototypes",
     "try_starts",
     "usual_request",
     "warm_up",

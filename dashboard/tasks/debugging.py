@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import explainer_core as xc
-from dashboard.schema import SPLITS, Cause, Flip, Instances, Pattern, Request
+from dashboard.schema import SPLITS, Cause, Flip, Instances, Request, Systematic
+from dashboard.tasks.prototyping import stored_prototypes, usual_request
 from dashboard.tasks.splits import parts_of
 from dashboard.tasks.subjects import card_of, load_data, load_graph, network, subject
 from explainer_core.debugging.instances import instances_of, link_instances
@@ -83,14 +84,32 @@ def find_flip(request: Request, kinds: tuple[str, ...], to: int | None, emit: Em
     return xc.flip(model, data, target, to, kinds, progress=lambda tried, _: emit(Trying(tried)))
 
 
+@dataclass(frozen=True)
+class Grouping:
+    """So many predictions of so many are explained."""
+
+    done: int
+    of: int
+
+
 def find_patterns(
     dataset: str,
     model: str,
     wrong: tuple[int | tuple[int, int], ...],
     right: tuple[int | tuple[int, int], ...],
     emit: Emit,
-) -> tuple[Pattern, ...]:
-    """What mistakes have in common that right predictions have not."""
+) -> Systematic:
+    """What mistakes have in common that right predictions have not; everything is explained on the way."""
     kind = {"node": xc.Node, "graph": xc.WholeGraph, "link": lambda ends: xc.Link(*ends)}[card_of(dataset, model).task]
-    mistaken, others = ([kind(each) for each in some] for some in (wrong, right))
-    return xc.systematic_mistakes(network(dataset, model), load_data(dataset), mistaken, others)
+    parts = parts_of(dataset, model)
+    train = () if parts is None else np.flatnonzero(parts == "train").tolist()
+    mistaken, others, trained = ([kind(each) for each in some] for some in (wrong, right, train))
+    return xc.systematic_mistakes(
+        network(dataset, model),
+        load_data(dataset),
+        mistaken,
+        others,
+        train=trained,
+        prototypes=stored_prototypes(usual_request(dataset, model, 0)),
+        progress=lambda done, of: emit(Grouping(done, of)),
+    )

@@ -1,15 +1,20 @@
 """The run behind the Prototypes page: the members of a class explained and aligned."""
 
+import logging
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import explainer_core as xc
+from dashboard.cache import Cache
+from dashboard.catalogue import SHIPPED, source_of
 from dashboard.first_look import first_look
 from dashboard.schema import Request
-from dashboard.tasks.subjects import load_data, network
+from dashboard.tasks.subjects import card_of, load_data, network
 from explainer_core import ExplainConfig, Prototype
+from explainer_core.prototypes.stored import StoredError, read_prototypes
 
+_STORED: Cache[Mapping[int, Prototype]] = Cache(32)
 SHOWN_EVERY = 0.5  # seconds between two prototypes that are sent while they grow
 
 
@@ -33,6 +38,22 @@ def usual_request(dataset: str, model: str, label: int) -> ClassRequest:
     """What the Prototypes page asks for until somebody changes a setting."""
     look = first_look(dataset)
     return ClassRequest(dataset, model, label, look.instances, ExplainConfig(k_m_unit=look.unit))
+
+
+def stored_prototypes(request: ClassRequest) -> Mapping[int, Prototype]:
+    """The prototypes of all classes that are kept on disk for such a request; a file that is broken counts as none."""
+
+    def read() -> Mapping[int, Prototype]:
+        if source_of(request.dataset) != SHIPPED:
+            return {}
+        card, data = card_of(request.dataset, request.model), load_data(request.dataset)
+        try:
+            return read_prototypes(card, data, request.instances, request.config)
+        except StoredError as error:
+            logging.getLogger(__name__).warning("%s; prototypes are computed instead", error)
+            return {}
+
+    return _STORED.get_or_create(replace(request, label=0), read)
 
 
 @dataclass(frozen=True)

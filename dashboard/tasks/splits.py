@@ -6,9 +6,10 @@ from dashboard import catalogue
 from dashboard.cache import Cache
 from dashboard.tasks.subjects import card_of, load_data, load_graph
 from dashboard.view.model_text import is_borrowed
+from explainer_core.datasets.splits import PARTS, split_80_10_10
 from explainer_core.device import pick_device
 from explainer_core.graph import NO_LABEL
-from explainer_core.zoo.tasks import PARTS, LinkTask, split_80_10_10
+from explainer_core.zoo.tasks import LinkTask
 
 _PARTS: Cache[np.ndarray | None] = Cache(16)
 _PAIRS: Cache[dict[tuple[int, int], str]] = Cache(16)

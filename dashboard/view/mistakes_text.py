@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from dashboard.schema import Bin, Overview, Pattern, Share
+from dashboard.schema import Bin, Overview, Share
 from dashboard.view.explanation_text import counted, percent
 from dashboard.view.style import DARK, LIGHT
 
@@ -130,19 +130,3 @@ def list_title(count: int, truth: str | None, predicted: str | None, thing: str,
     if truth == predicted:
         return f"Rightly “{predicted}”: {counted(count, thing)}"
     return f"“{truth}” taken for “{predicted}”: {counted(count, thing)}"
-
-
-def pattern_said(pattern: Pattern) -> str:
-    """One pattern: what is said of its instances, and how often among mistakes and among right ones."""
-    chance = "under 0.001" if pattern.p_value < 0.001 else f"{pattern.p_value:.3f}"
-    return (
-        f"{pattern.trait.text} {len(pattern.mistakes):,} of {pattern.num_mistakes:,} mistakes, "
-        f"{pattern.num_right_with:,} of {pattern.num_right:,} right ones (p {chance})."
-    )
-
-
-def no_pattern(wrong: int, right: int) -> str:
-    return (
-        f"Nothing that these {counted(wrong, 'mistake')} have is significantly rarer among {right:,} right ones: "
-        "no pattern is called."
-    )

@@ -37,6 +37,17 @@ class Network(NamedTuple):
 Networks = Mapping[str, Network]  # by name
 
 
+class NamedGroup(NamedTuple):
+    """A group of mistakes that a visitor gave a name."""
+
+    model: str  # the network's title
+    rule: str
+    counts: str
+    caption: str
+    svg: str  # of its most typical member
+    name: str = ""
+
+
 def is_outdated(note: Note, networks: Networks) -> bool:
     """Whether the network of this name is not the one that the note was written about."""
     return note.model not in networks or networks[note.model].weights != note.weights
@@ -46,7 +57,9 @@ def title_of(note: Note, networks: Networks) -> str:
     return networks[note.model].title if note.model in networks else note.model
 
 
-def report(title: str, notes: Sequence[tuple[Note, Shown]], networks: Networks) -> str:
+def report(
+    title: str, notes: Sequence[tuple[Note, Shown]], networks: Networks, groups: Sequence[NamedGroup] = ()
+) -> str:
     """The whole page."""
     marks = Counter(note.mark for note, _ in notes)
     summary = ", ".join(f"{marks[mark]:,} {mark}" for mark in MARKS if marks[mark])
@@ -59,6 +72,7 @@ def report(title: str, notes: Sequence[tuple[Note, Shown]], networks: Networks) 
             f"<title>{escaped(heading)}</title>\n<style>{styles()}{LAYOUT}</style>\n</head>\n<body>\n<main>",
             f"<h1>{escaped(heading)}</h1>",
             f"<p>{escaped(f'{number}: {summary}.' if notes else 'There is no note yet.')}</p>",
+            *map(_group, groups),
             *(_article(note, shown, networks) for note, shown in notes),
             "</main>\n</body>\n</html>\n",
         )
@@ -80,6 +94,20 @@ def _article(note: Note, shown: Shown, networks: Networks) -> str:
             if shown.pictures
             else "",
             f'<p class="about">{escaped(" · ".join(about))}</p>',
+            "</article>",
+        )
+    )
+
+
+def _group(group: NamedGroup) -> str:
+    return "\n".join(
+        (
+            "<article>",
+            f"<h2>{escaped(f'Group “{group.name}”')}</h2>",
+            f'<p class="text">{escaped(group.rule)}</p>',
+            f"<p>{escaped(group.counts)}</p>",
+            f'<div class="panels">{_figure(group.caption, group.svg)}</div>',
+            f'<p class="about">{escaped(group.model)}</p>',
             "</article>",
         )
     )

@@ -32,7 +32,13 @@ def bar() -> DeltaGenerator:
     return st.container(horizontal=True, key="bar", vertical_alignment="center", gap="xsmall")
 
 
+def offered(infos: dict[str, services.DatasetInfo]) -> dict[str, services.DatasetInfo]:
+    """With the cases where one of them is looked at; they are no part of the list else."""
+    return infos | services.cases() if state.query_param(state.DATASET) in services.cases() else infos
+
+
 def choose_dataset(infos: dict[str, services.DatasetInfo], complain: Complain) -> services.DatasetInfo:
+    infos = offered(infos)
     missing = state.dataset_from_query(list(infos))
     if missing is not None:
         complain(services.missing_sentence(missing) or f"there is no data set called “{missing[:40]}” here")

@@ -8,12 +8,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
-from dashboard.schema import judged
+from dashboard.schema import group_of, judged, shape_of
 from dashboard.view import explanation_text
 from dashboard.view.explained import Explained, Size
 from dashboard.view.legend import ACCENT, DOTTED, Entry, of_nodes, of_truth
 from dashboard.view.picture import Panel, Picture
-from dashboard.view.shapes_named import group_of, shape_of
 from dashboard.view.things import things_of
 from dashboard.widgets.graph_view import explanation_view, search_announced
 

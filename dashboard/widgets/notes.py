@@ -181,19 +181,20 @@ def _delete(id: str) -> None:
 
 def _networks(card: services.Card) -> dict[str, report.Network]:
     """Those of the data set as they are now, by name."""
-    cards = [each for each in services.all_cards() if each.dataset == card.dataset]
+    cards = [each for each in (*services.all_cards(), *services.case_cards()) if each.dataset == card.dataset]
     return {each.model: report.Network(model_text.model_title(each), services.weights_of(each)) for each in cards}
 
 
 def _show_all(info: services.DatasetInfo, card: services.Card, notes: tuple[Note, ...]) -> None:
     name, networks, pictures = f"{card.dataset}-notes", _networks(card), kept_with_pictures(card.dataset)
+    groups = state.named_groups(card.dataset)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         counted = explanation_text.counted(len(notes), "note")
         st.markdown(f"**{for_markdown(f'{info.title}: {counted}')}**")
         with st.container(horizontal=True, width="content", gap="xsmall"):
             st.download_button(
                 "Report",
-                lambda: report.report(info.title, pictures(), networks),
+                lambda: report.report(info.title, pictures(), networks, groups),
                 file_name=f"{name}.html",
                 mime="text/html",
                 key="save_report",

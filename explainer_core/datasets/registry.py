@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from explainer_core.checks import one_of
-from explainer_core.datasets import ba_2motifs, cora, molecules, social, synthetic, tu
+from explainer_core.datasets import ba_2motifs, case_molecules, cases, cora, molecules, social, synthetic, tu
 from explainer_core.datasets.download import Archive, Progress
 from explainer_core.graph import Graph, GraphSet
 
@@ -33,7 +33,12 @@ def load_dataset(name: str, *, seed: int = 0, progress: Progress | None = None) 
 
 
 def dataset_info(name: str) -> DatasetInfo:
-    return DATASETS[one_of("data set", name, DATASETS)]
+    return CASES[name] if name in CASES else DATASETS[one_of("data set", name, DATASETS)]
+
+
+def planted_fault(name: str, seed: int = 0) -> cases.Planted:
+    """The fault of a case, with the data it is in."""
+    return _FAULTS[one_of("case", name, _FAULTS)](seed)
 
 
 def _paper(name: str, title: str, load, summary: str) -> DatasetInfo:
@@ -137,4 +142,25 @@ DATASETS: dict[str, DatasetInfo] = {
             models_of="mutagenicity",
         ),
     )
+}
+
+PAPERS = "5,000 papers joined by citations, with the words they have; which field is a paper from?"
+COMPOUNDS = "1,200 molecules; does an assay call them mutagens?"
+_FAULTS: dict[str, Callable[[int], cases.Planted]] = {
+    "case_1": cases.leaked_word,
+    "case_2": cases.training_hub,
+    "case_3": cases.shuffled_part,
+    "case_4": case_molecules.chlorine_in_mutagens,
+}
+
+
+def _case(name: str, task: str, summary: str) -> DatasetInfo:
+    title = name.replace("_", " ").capitalize()
+    return DatasetInfo(name, title, task, summary, lambda seed=0: _FAULTS[name](seed).data, generated=True)
+
+
+# Made here, each with one fault that its network has fallen for. They have a list of their own: nobody should meet them by chance.
+CASES: dict[str, DatasetInfo] = {
+    name: _case(name, "graph" if name == "case_4" else "node", COMPOUNDS if name == "case_4" else PAPERS)
+    for name in _FAULTS
 }

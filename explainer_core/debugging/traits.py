@@ -1,57 +1,32 @@
 """What can be said of one instance and of what the network looked at: the traits that mistakes are grouped by."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import replace
 
 import networkx as nx
 import numpy as np
-from torch import nn
 
-from explainer_core.api import explain_many
-from explainer_core.config import ExplainConfig, checked_config
-from explainer_core.debugging.patterns import LEVEL, Pattern, Trait, find_patterns
+from explainer_core.debugging.patterns import Trait
+from explainer_core.debugging.shortcuts import hubs_of
 from explainer_core.debugging.site import graph_of_target
+from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.result import Explanation
+from explainer_core.explanation.shapes import group_of, shape_of
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.models.protocol import Model
+from explainer_core.layout.molecule import bond_orders, is_molecule
 from explainer_core.targets import Link, Node, Target, WholeGraph
 
-KINDS = ("feature", "type", "node", "neighbour", "shape", "numbers", "predicted")
+KINDS = ("feature", "type", "node", "neighbour", "shape", "numbers", "predicted", "shortcut", "cause", "prototype")
 RANGES = 10  # parts that the numbers of all nodes or graphs are cut into, and as many half a part further on
 TOP_FEATURES = 3
-QUICK_METHOD = "gradient"  # hundreds of targets are explained; `verified` takes some twenty times as long
-HUB = 0.03  # of all nodes: one with so many neighbours is a hub, and not to be joined to it is a trait too
-
-
-def systematic_mistakes(
-    model: Model | nn.Module,
-    data: Graph | GraphSet,
-    wrong: Sequence[Target],
-    right: Sequence[Target],
-    config: ExplainConfig | None = None,
-    method: str = QUICK_METHOD,
-    *,
-    level: float = LEVEL,
-) -> tuple[Pattern, ...]:
-    """What mistakes have in common that as many right predictions have not: all explained in one batch, and compared.
-
-    Choose the right ones by chance, about as many as mistakes, and from the same part of the split.
-    """
-    config = replace(checked_config(config), k_f=TOP_FEATURES)
-    both = [*wrong, *right]
-    explained = explain_many(model, data, both, config, method)
-    traits = [traits_of(data, each) for each in explained]
-    return find_patterns(traits[: len(wrong)], traits[len(wrong) :], level=level)
 
 
 def traits_of(data: Graph | GraphSet, explanation: Explanation) -> set[Trait]:
-    """All that is said of one instance."""
+    """All that is said of one instance, whatever its true class."""
     graph, target = graph_of_target(data, explanation.target), explanation.target
     kept = explanation.subgraph()
     found = set(_numbers(data, target))
     found |= {_feature(graph, feature) for feature in _looked_at(explanation)}
-    found.add(_shape(kept.nodes, kept.edges))
+    found.add(_shape(graph, kept))
     names = graph.class_names
     predicted = explanation.predicted_class
     label = names[predicted] if predicted < len(names) else str(predicted)
@@ -62,8 +37,7 @@ def traits_of(data: Graph | GraphSet, explanation: Explanation) -> set[Trait]:
     found |= {Trait("node", str(node), f"The network looks at node {graph.node_name(node)}.") for node in kept.nodes if node not in own}  # fmt: skip
     joined = np.unique(graph.edge_index[0].numpy()[np.isin(graph.edge_index[1].numpy(), list(own))]).tolist()
     found |= {Trait("neighbour", str(node), f"It is joined to node {graph.node_name(node)}.") for node in joined if node not in own}  # fmt: skip
-    hubs = (graph.in_degree >= max(5, HUB * graph.num_nodes)).nonzero().flatten().tolist()
-    apart = [hub for hub in hubs if hub not in joined and hub not in own]
+    apart = [hub for hub in hubs_of(graph) if hub not in joined and hub not in own]
     found |= {Trait("neighbour", f"not {hub}", f"It is not joined to node {graph.node_name(hub)}.") for hub in apart}
     return found
 
@@ -75,7 +49,7 @@ def _looked_at(explanation: Explanation) -> tuple[int, ...]:
 
 def _feature(graph: Graph, feature: int) -> Trait:
     name = graph.feature_names[feature] if graph.feature_names else f"feature {feature}"
-    return Trait("feature", str(feature), f"The network looks at {name}.")
+    return Trait("feature", str(feature), f"The network looks at “{name}”.")
 
 
 def _types(graph: Graph) -> set[Trait]:
@@ -84,16 +58,35 @@ def _types(graph: Graph) -> set[Trait]:
         return set()
     names = graph.feature_names or [f"type {i}" for i in range(graph.num_features)]
     there = graph.x.sum(0).nonzero().flatten().tolist()
-    return {Trait("type", str(i), f"It has a node of type {names[i]}.") for i in there}
+    thing = "an atom" if is_molecule(graph) else "a node of type"
+    return {Trait("type", str(i), f"It has {thing} “{names[i]}”.") for i in there}
 
 
-def _shape(nodes: Sequence[int], edges: Sequence[tuple[int, int]]) -> Trait:
-    """The shape of G_S as far as its degrees tell it."""
-    net = nx.Graph(edges)
-    net.add_nodes_from(nodes)
+def _shape(graph: Graph, kept: Subgraph) -> Trait:
+    """The shape of G_S: its name where people have one, else as far as its degrees tell it."""
+    if not kept.edges:
+        return Trait("shape", "alone", "The network looks at no edge.")
+    name = _group(graph, kept) or shape_of(kept.edges)
+    if name is not None:
+        return Trait("shape", name, f"The network looks at a {name}.")
+    net = nx.Graph(kept.edges)
+    net.add_nodes_from(kept.nodes)
     degrees = sorted((degree for _, degree in net.degree), reverse=True)
-    text = f"The network looks at {len(nodes)} nodes and {len(edges)} edges, with {', '.join(map(str, degrees))} edges at each node."
-    return Trait("shape", "-".join(map(str, degrees)), text)
+    nodes, edges = _counted(len(kept.nodes), "node"), _counted(len(kept.edges), "edge")
+    at_each = f", of which the nodes have {', '.join(map(str, degrees))}" if len(kept.edges) > 1 else ""
+    return Trait("shape", "-".join(map(str, degrees)), f"The network looks at {nodes} and {edges}{at_each}.")
+
+
+def _group(graph: Graph, kept: Subgraph) -> str | None:
+    """The functional group that is kept of a molecule."""
+    orders = bond_orders(graph)
+    if orders is None or graph.node_names is None:
+        return None
+    return group_of(kept.edges, graph.node_names, [(a, b) for a, b in graph.edge_index.t().tolist()], orders)
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
 
 
 def _numbers(data: Graph | GraphSet, target: Target) -> list[Trait]:

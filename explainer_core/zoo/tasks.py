@@ -6,29 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import train_test_split
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from explainer_core.checks import one_of
+from explainer_core.datasets.splits import PARTS, split_80_10_10
 from explainer_core.graph import Batch, Graph, GraphSet
 from explainer_core.models import GNN
 from explainer_core.zoo.random_parts import joined, random_parts, shares_kept
 
-PARTS = ("train", "val", "test")
 LINK_CLASSES = ("no link", "link")
 PART_DRAWS = 4  # of each graph, when a network is evaluated on parts
 EVALUATION_NODES = 100_000  # graphs are evaluated in batches of about this many nodes, to bound the memory
-
-
-def split_80_10_10(labels: np.ndarray, seed: int) -> dict[str, Tensor]:
-    """Train, validation and test examples, every class in its share."""
-    everyone = np.arange(len(labels))
-    train, rest = train_test_split(everyone, test_size=0.2, stratify=labels, random_state=seed)
-    # a class of one or two members cannot be shared out again between validation and test
-    fair = np.bincount(labels[rest]).min(initial=2, where=np.bincount(labels[rest]) > 0) >= 2
-    val, test = train_test_split(rest, test_size=0.5, stratify=labels[rest] if fair else None, random_state=seed)
-    return {part: torch.from_numpy(np.sort(chosen)) for part, chosen in zip(PARTS, (train, val, test), strict=True)}
 
 
 def dropped_edges(num_edges: int, share: float, generator: torch.Generator, device) -> Tensor | None:

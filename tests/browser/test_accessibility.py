@@ -19,6 +19,7 @@ PAGES = {
     "gallery": "/?dataset=molecules&view=whole+data+set" + QUICK,
     "links": "/?dataset=les_miserables&view=whole+data+set" + QUICK,
     "debug": "/debug?dataset=tree_cycles" + QUICK,
+    "find the bug": "/find_the_bug",
     "debug, two networks": "/debug?dataset=ba_shapes&second=gin&split=all&versus=0,1" + QUICK,
     "prototype": "/prototypes?dataset=karate",
     "fragments": "/prototypes?dataset=molecules",
@@ -46,6 +47,20 @@ def violations(page: Page) -> str:
 def test_axe_finds_nothing(page, name, colours):
     page.set_viewport_size(TALL)
     page.goto(PAGES[name])
+    rest(page)
+    assert violations(page) == "[]"
+
+
+@both_grounds
+def test_axe_finds_nothing_in_groups_of_mistakes(page, colours):
+    page.set_viewport_size(TALL)
+    page.goto("/debug?dataset=case_4" + QUICK)
+    rest(page)
+    if page.get_by_role("button", name="What do these mistakes have in common?").count():
+        page.get_by_role("button", name="What do these mistakes have in common?").click()
+    page.get_by_text("by their cause").click()
+    page.get_by_text("Only mistakes have a cause").wait_for()
+    page.get_by_text("Find the bug: ").click()
     rest(page)
     assert violations(page) == "[]"
 

@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import explainer_core as xc
 from dashboard import services, tasks
 from dashboard.schema import InstanceFilter
 from dashboard.services import mistakes as service
 from dashboard.tasks import Listed
-from explainer_core.debugging.patterns import Pattern, Trait
+from dashboard.view import cases_text
+from explainer_core.debugging.patterns import Group, Pattern, Trait
+from explainer_core.debugging.systematic import Systematic
 from explainer_core.zoo.pretrained import find_card
 
 PAGE = Path(__file__).resolve().parents[2] / "dashboard" / "screens" / "debug.py"
@@ -264,16 +267,72 @@ def test_mistakes_are_compared_with_as_many_right_ones_of_the_same_part_and_pred
 def test_patterns_are_said_with_their_counts_and_where_there_is_none_that_is_said(monkeypatch):
     found = services.count_mistakes("les_miserables", "gcn", InstanceFilter(split=None))
     count = len(found.listed(None))
-    looked = Pattern(Trait("feature", "3", "The network looks at leak."), (0, 1, 2), count, 1, count, 0.004)
+    target = found.target(int(found.listed(None).numbers[0]))
+    explained = xc.explain(xc.load_pretrained("les_miserables"), xc.load_dataset("les_miserables"), xc.Link(*target))
+    looked = Pattern(Trait("node", "3", "The network looks at a leak."), (0, 1, 2), count, 0, 1, count, 0.004)
+    cause = Group(Trait("cause", "near_tie", "It is a near tie."), tuple(range(count)), count, 0)
     for patterns, words in (
-        ((looked,), f"The network looks at leak. 3 of {count} mistakes, 1 of {count} right ones (p 0.004)."),
+        ((looked,), f"3 of {count} mistakes ({300 / count:.1f}\u00a0%), 1 of {count} right ones (p 0.004)."),
         ((), "no pattern is called"),
     ):
         services.clear_caches()
-        monkeypatch.setattr(tasks, "find_patterns", lambda *args, emit, patterns=patterns: patterns)
+        known = Systematic(patterns, (cause,), 7, {0: explained})
+        monkeypatch.setattr(tasks, "find_patterns", lambda *args, emit, known=known: known)
         app = opened("les_miserables", split="all")
         app.button(key="find_patterns").click()
-        assert words in said(run(app))
+        run(app)
+        assert words in said(app)
+        assert "7 groups were compared" in "".join(caption.value for caption in app.caption)
+        assert f"The same {count} mistakes by their cause" in [each.label for each in app.expander]
+        if patterns:
+            assert "The network looks at a leak." in said(app)
+            assert f"{count - 3} mistakes show none of the patterns." in said(app)
+
+
+def test_a_group_can_be_named_and_is_saved_under_its_name(monkeypatch):
+    services.clear_caches()
+    app = opened("case_4")
+    app.button(key="find_patterns").click()
+    run(app)
+    name = next(box for box in app.text_input if box.key.startswith("name case_4 gin shortcut"))
+    name.set_value("  =chlorine \n everywhere ")
+    run(app)
+    assert next(box for box in app.text_input if box.key == name.key).value == "=chlorine everywhere"
+    (saved,) = app.session_state["named groups"].values()
+    assert (saved.name, saved.model) == ("=chlorine everywhere", "GIN")
+    assert "atom “Cl”" in saved.rule
+    assert "mistakes" in saved.counts
+    found = services.count_mistakes("case_4", "gin", InstanceFilter())
+    groups = services.compared(found, None)
+    known = services.known_patterns("case_4", "gin", groups)
+    rows = list(csv.DictReader(io.StringIO(services.groups_as_csv(groups, known, {known.patterns[0]: "=type 2"}))))
+    assert rows[0]["name"] == "'=type 2"  # no spreadsheet takes it for a formula
+    assert rows[0]["pattern"] == "yes"
+    assert int(rows[0]["mistakes"]) == len(rows[0]["members"].split())
+    causes = [row for row in rows if row["pattern"] == "no"]
+    assert sum(int(row["mistakes"]) for row in causes) == len(groups[0])
+    members = [int(each) for row in causes for each in row["members"].split()]
+    assert sorted(members) == sorted(groups[0])
+
+
+def test_the_most_typical_mistake_of_a_group_is_one_click_away():
+    app = opened("case_4")
+    if [button for button in app.button if button.key == "find_patterns"]:
+        app.button(key="find_patterns").click()
+        run(app)
+    button = next(button for button in app.button if button.key.startswith("typical shortcut"))
+    button.click()
+    run(app)
+    assert button.label == f"Look at graph {app.query_params['graph']}"
+
+
+def test_a_case_says_its_complaint_and_gives_hints():
+    app = opened("case_2")
+    assert "Find the bug" in app.expander[0].label
+    assert "99.6\u00a0% right in training" in app.expander[0].label
+    app.button(key="hint case_2").click()
+    assert cases_text.CASES["case_2"].hints[0] in said(run(app))
+    assert not opened("karate").expander or "Find the bug" not in opened("karate").expander[0].label
 
 
 def test_of_few_mistakes_or_of_what_is_right_no_pattern_is_asked_for():

@@ -23,7 +23,7 @@ from dashboard.address import Address
 from dashboard.schema import Request
 from dashboard.services import notes as service
 from dashboard.view.notes import MOST_TEXT, Note, Shown, clean
-from dashboard.view.report import Network, report
+from dashboard.view.report import NamedGroup, Network, report
 from dashboard.widgets import notes as widget
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -209,11 +209,19 @@ def parsed(html: str) -> ET.Element:
     return ET.fromstring(html.removeprefix("<!DOCTYPE html>\n"))  # noqa: S314, our own text
 
 
+def test_a_named_group_is_in_the_report_with_its_rule_counts_and_picture():
+    group = NamedGroup("GIN", "It has an atom “Cl”.", "3 of 5 mistakes.", "Graph 7", PICTURE, "only chlorine")
+    said = "".join(parsed(report("Case 4", [], {}, [group])).itertext())
+    for words in ("Group “only chlorine”", "It has an atom “Cl”.", "3 of 5 mistakes.", "Graph 7", "GIN"):
+        assert words in said
+
+
 def test_a_hostile_text_is_letters_and_nothing_else():
     bad = note(text=HOSTILE, name=HOSTILE, predicted=HOSTILE, truth=HOSTILE, model=HOSTILE, weights=HOSTILE, made=HOSTILE, edits=HOSTILE)  # fmt: skip
     picture = f'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(9)</script></svg>{HOSTILE}'
     for shown in (Shown(), Shown((HOSTILE,), ((HOSTILE, picture),))):
-        html = report(HOSTILE, [(bad, shown)], {})
+        group = NamedGroup(HOSTILE, HOSTILE, HOSTILE, HOSTILE, picture, HOSTILE)
+        html = report(HOSTILE, [(bad, shown)], {}, [group])
         page = parsed(html)
         assert not list(page.iter("script"))
         assert not [each for each in page.iter() for name in each.attrib if name.startswith("on")]

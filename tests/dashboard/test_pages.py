@@ -20,8 +20,10 @@ DOWNLOADED = [name for name, info in services.datasets().items() if info.archive
 def no_memory():
     """Caches outlive a test; what one has read the next must not see."""
     st.cache_data.clear()
+    services.clear_caches()
     yield
     st.cache_data.clear()
+    services.clear_caches()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from dashboard import jobs, services
 from dashboard.cache import clear_caches
 from dashboard.first_look import FIRST_LOOKS, first_look
 from dashboard.services import prototypes, shipping
-from dashboard.tasks import usual_request
+from dashboard.tasks import prototyping, usual_request
 from explainer_core import DATASETS
 from explainer_core.datasets.chemistry import MUTAGENICITY_CLASSES
 from explainer_core.prototypes.stored import stored_file
@@ -100,8 +100,8 @@ def test_every_data_set_has_its_first_look():
 def test_a_broken_file_is_computed_instead_with_a_line_in_the_log(monkeypatch, tmp_path, caplog, runs):
     card = find_card("karate")
     stored_file(card, tmp_path).write_bytes(b"not what it was")
-    read = prototypes.read_prototypes
-    monkeypatch.setattr(prototypes, "read_prototypes", lambda *asked: read(*asked, folder=tmp_path))
+    read = prototyping.read_prototypes
+    monkeypatch.setattr(prototyping, "read_prototypes", lambda *asked: read(*asked, folder=tmp_path))
     clear_caches()
     opened("karate")
     assert runs == ["make_prototype"] * 2
@@ -126,7 +126,7 @@ def test_the_command_writes_what_ships(tmp_path):
     assert len(told) == 2
     data = prototypes.load_data("karate")
     made, shipped = (
-        prototypes.read_prototypes(card, data, request.instances, request.config, folder)
+        prototyping.read_prototypes(card, data, request.instances, request.config, folder)
         for folder in (tmp_path, FOLDER)
     )
     for label in (0, 1):  # weights may differ in their last digits from machine to machine

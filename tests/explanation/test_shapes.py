@@ -3,8 +3,8 @@
 import networkx as nx
 import pytest
 
-from dashboard.view.shapes_named import group_of, shape_of
 from explainer_core.datasets.molecules import molecule_from_smiles
+from explainer_core.explanation.shapes import group_of, shape_of
 from explainer_core.layout.molecule import bond_orders
 
 HOUSE = [(7, 8), (8, 9), (9, 10), (10, 7), (7, 3), (8, 3)]
