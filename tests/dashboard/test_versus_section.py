@@ -248,6 +248,12 @@ def test_chance_is_called_chance_and_more_than_chance_is_not():
     assert "both are right about the very same ones" in words
 
 
+def test_what_is_no_test_is_told():
+    words = {split: said(opened("ba_shapes", second="gin", split=split)) for split in ("test", "val", "train", "all")}
+    warned = {split: "the test part tells more" in each for split, each in words.items()}
+    assert warned == {"test": False, "val": False, "train": True, "all": True}
+
+
 def test_a_class_is_named_only_where_its_own_change_is_more_than_chance():
     truth = [0] * 10 + [1] * 10
     one, other = made([1] * 10 + [1] * 9 + [0], truth, classes=2), made([0] * 10 + [1] * 10, truth, classes=2)
