@@ -79,7 +79,7 @@ def visit(monkeypatch) -> Address:
     address, session = Address(), {}
     monkeypatch.setattr(streamlit, "query_params", address)
     monkeypatch.setattr(streamlit, "session_state", session)
-    monkeypatch.setattr(streamlit, "context", SimpleNamespace(url="http://localhost:8501/"))
+    monkeypatch.setattr(streamlit, "context", SimpleNamespace(url="http://localhost:8501/", cookies={}))
     return address
 
 
