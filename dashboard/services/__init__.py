@@ -31,7 +31,7 @@ from dashboard.services.browse import (
     points,
     sizes,
 )
-from dashboard.services.cases import case_picture, planted_in
+from dashboard.services.cases import CASE_HEIGHT, case_picture, planted_in
 from dashboard.services.catalogue import (
     LAUNCHED,
     OWN,
@@ -149,6 +149,7 @@ from explainer_core.device import one_thread
 __all__ = [
     "AMONG",
     "AUTO",
+    "CASE_HEIGHT",
     "CHANCE_METHOD",
     "CLOSE",
     "COLOURS",
