@@ -25,7 +25,7 @@ from explainer_core.debugging.instances import NO_SPLIT, SPLITS, InstanceFilter,
 from explainer_core.debugging.mistakes import Bin, Overview, Share
 from explainer_core.debugging.patterns import Group, Pattern, Trait
 from explainer_core.debugging.systematic import Systematic
-from explainer_core.debugging.two_networks import ONLY_FIRST, ONLY_SECOND, OUTCOMES, TwoNetworks, is_chance
+from explainer_core.debugging.two_networks import BOTH_RIGHT, ONLY_FIRST, ONLY_SECOND, OUTCOMES, TwoNetworks, is_chance
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.shapes import group_of, shape_of
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
@@ -36,6 +36,7 @@ from explainer_core.zoo.training import Epoch
 __all__ = [
     "AUTO",
     "BARE_METHOD",
+    "BOTH_RIGHT",
     "CARRIES",
     "CHANCE_METHOD",
     "DEFAULT",

@@ -18,6 +18,7 @@ from dashboard.services.answer import (
 from dashboard.services.browse import (
     AMONG,
     FROM_UNSEEN,
+    MOST_ON_MAP,
     PER_PAGE,
     GraphFilter,
     candidates,
@@ -30,7 +31,7 @@ from dashboard.services.browse import (
     points,
     sizes,
 )
-from dashboard.services.cases import case_picture, planted_in
+from dashboard.services.cases import CASE_HEIGHT, case_picture, planted_in
 from dashboard.services.catalogue import (
     LAUNCHED,
     OWN,
@@ -171,6 +172,7 @@ from explainer_core.files import Options, SentFile
 __all__ = [
     "AMONG",
     "AUTO",
+    "CASE_HEIGHT",
     "CHANCE_METHOD",
     "CLOSE",
     "COLOURS",
@@ -180,6 +182,7 @@ __all__ = [
     "LINK_CLASSES",
     "MAIN_METHOD",
     "MASK_METHOD",
+    "MOST_ON_MAP",
     "NEAR",
     "OWN",
     "PER_PAGE",

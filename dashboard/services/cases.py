@@ -12,7 +12,7 @@ from explainer_core.datasets.registry import planted_fault
 _PICTURES: Cache[Thumbnail] = Cache(16)
 _SOLUTIONS: Cache[str] = Cache(16)
 CLOSE = 40  # so many of the nearest nodes are drawn
-WIDTH, HEIGHT = 300, 220
+WIDTH, CASE_HEIGHT = 300, 220
 
 
 def case_picture(card: Card, *, dark: bool) -> Thumbnail:
@@ -27,7 +27,7 @@ def case_picture(card: Card, *, dark: bool) -> Thumbnail:
             bool(drawing.picture.bonds),
         )
         panel = Panel("case", title)
-        drawn_as = svg(drawing.picture, panel, dark=dark, width=WIDTH, height=HEIGHT, title=False, labels=labels)
+        drawn_as = svg(drawing.picture, panel, dark=dark, width=WIDTH, height=CASE_HEIGHT, title=False, labels=labels)
         return Thumbnail(number, title, "", drawn_as)
 
     return _PICTURES.get_or_create((card.dataset, card.model, dark), make)

@@ -19,7 +19,7 @@ from explainer_core.debugging.traits import TOP_FEATURES
 
 _PATTERNS: Cache[Systematic] = Cache(64)
 _PICTURES: Cache[Thumbnail] = Cache(256)
-MOST_COMPARED = 100  # mistakes, and right ones beside them, that are explained to find what they have in common
+MOST_COMPARED = 200  # mistakes, and right ones beside them, that are explained to find what they have in common
 CLOSE = 30  # so many of the nearest nodes are drawn: the pictures are small
 WIDTH, HEIGHT = 260, 190
 Compared = tuple[tuple, tuple]  # mistakes, and right predictions

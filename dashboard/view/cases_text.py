@@ -35,7 +35,7 @@ CASES = {
         complaint="{train} right in training, {test} on the test nodes, and one class is hardly ever found.",
         hints=(
             "Which class is missed in the test part? In training it is not.",
-            "Look at why and why not for one of them: what would speak for its class is not there.",
+            "Choose the training part and look at a right prediction of that class: what does it rest on?",
             f"Click “{PATTERNS}” on the test part: what do training nodes of that class have that these have not?",
         ),
         planted="Node {where} was joined to every training node of one class, and to no other node: a spurious hub.",

@@ -18,9 +18,11 @@ def typical_said(title: str, features: str) -> str:
     return f"Typical: {title}." + (f" Of its features the network looks most at {features}." if features else "")
 
 
-def how_found(wrong: int, right: int, tested: int) -> str:
+def how_found(wrong: int, listed: int, right: int, tested: int) -> str:
+    """`listed` are all mistakes, of which the surest were taken."""
+    taken = counted(wrong, "mistake") if wrong == listed else f"The surest {wrong:,} of {counted(listed, 'mistake')}"
     return (
-        f"{counted(wrong, 'mistake')} and {right:,} right predictions were explained. {counted(tested, 'group')} were compared; "
+        f"{taken} and {right:,} right predictions were explained. {counted(tested, 'group')} were compared; "
         "a pattern is one that is more frequent among the mistakes, with p corrected for that number."
     )
 

@@ -1,25 +1,33 @@
 """The cases of "Find the bug": cards to open, hints one by one, and the solution on demand."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
 from dashboard.view import cases_text
 from dashboard.view.plain_text import for_markdown
 
 
-def show_case(info: services.DatasetInfo) -> None:
-    """One card of the gallery."""
+def show_case(info: services.DatasetInfo) -> tuple[services.Card, DeltaGenerator] | None:
+    """One card of the gallery; returns the place of its picture, which takes longer than the words."""
     card = next((card for card in services.case_cards() if card.dataset == info.name), None)
     if card is None:
         st.warning(f"The network of {info.title} cannot be read; restore its files in pretrained/.")
-        return
+        return None
     st.header(info.title)
     st.markdown(f"**{for_markdown(cases_text.complaint(card))}**  \n{for_markdown(info.summary)}")
-    picture = services.case_picture(card, dark=st.context.theme.type == "dark")
-    st.image(picture.svg, alt=picture.title)
+    with st.container(height=services.CASE_HEIGHT + 8, border=False):
+        place = st.empty()
     if st.button("Look for the bug", key=f"open {info.name}", icon=":material/search:"):
         st.switch_page("screens/debug.py", query_params={state.DATASET: info.name})
     show_hints(card)
+    return card, place
+
+
+def draw_case(card: services.Card, place: DeltaGenerator) -> None:
+    with place, st.spinner("Drawing one of its mistakes", show_time=True):
+        picture = services.case_picture(card, dark=st.context.theme.type == "dark")
+    place.image(picture.svg, alt=picture.title)
 
 
 def show_hints(card: services.Card) -> None:

@@ -32,7 +32,7 @@ def show_patterns(card: services.Card, found: services.Mistakes, cell: tuple[int
         known = _search(place, card, groups)
     if known is not None:
         place.empty()
-        _show_found(card, groups, known)
+        _show_found(card, groups, known, len(found.listed(cell)))
 
 
 def _search(place: DeltaGenerator, card: services.Card, groups: services.Compared) -> Systematic | None:
@@ -54,7 +54,7 @@ def _search(place: DeltaGenerator, card: services.Card, groups: services.Compare
         return None
 
 
-def _show_found(card: services.Card, groups: services.Compared, found: Systematic) -> None:
+def _show_found(card: services.Card, groups: services.Compared, found: Systematic, listed: int) -> None:
     wrong, right = len(groups[0]), len(groups[1])
     # read here: a file is made when somebody clicks, where no session is
     names = {each: state.group_name(_id_of(card, each)) for each in (*found.patterns, *found.by_cause)}
@@ -79,7 +79,7 @@ def _show_found(card: services.Card, groups: services.Compared, found: Systemati
         st.markdown(f"{len(rest)} more are less certain; they are in the file.")
     if found.patterns:
         st.markdown(for_markdown(pattern_text.left_over(services.in_no_pattern(found, wrong))))
-    st.caption(for_markdown(pattern_text.how_found(wrong, right, found.num_tested)))
+    st.caption(for_markdown(pattern_text.how_found(wrong, listed, right, found.num_tested)))
     with st.expander(
         f"The same {wrong:,} mistakes by their cause", key="by_cause", expanded=not found.patterns, on_change="rerun"
     ) as causes:

@@ -315,6 +315,21 @@ def test_a_group_can_be_named_and_is_saved_under_its_name(monkeypatch):
     assert sorted(members) == sorted(groups[0])
 
 
+def test_a_run_for_patterns_tells_how_far_it_is_and_ends_where_that_raises():
+    found = services.count_mistakes("case_4", "gin", InstanceFilter())
+    groups, told = services.compared(found, None), []
+    total = len(groups[0]) + len(groups[1])
+    tasks.find_patterns("case_4", "gin", *groups, emit=told.append)
+    assert [each.of for each in told] == [total] * len(told)
+    assert [each.done for each in told] == [*range(20, total, 20), total]
+
+    def stop(progress):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tasks.find_patterns("case_4", "gin", *groups, emit=stop)
+
+
 def test_the_most_typical_mistake_of_a_group_is_one_click_away():
     app = opened("case_4")
     if [button for button in app.button if button.key == "find_patterns"]:
