@@ -31,6 +31,7 @@ from explainer_core.explanation.shapes import group_of, shape_of
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
 from explainer_core.explanation.verdict import CARRIES, DEFAULT, MOSTLY, NOT_ENOUGH, Verdict
 from explainer_core.methods.method import GRADIENTS, Method
+from explainer_core.zoo.training import Epoch
 
 __all__ = [
     "AUTO",
@@ -61,6 +62,7 @@ __all__ = [
     "CutEdge",
     "DeleteNode",
     "Edit",
+    "Epoch",
     "ExplainConfig",
     "Explanation",
     "Flip",
