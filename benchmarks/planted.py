@@ -53,7 +53,7 @@ def systematic_of(model: Model, data: xc.Graph | xc.GraphSet, split: Split, most
     return xc.systematic_mistakes(model, data, mistaken, others, train=trained)
 
 
-def trained_on(data: xc.Graph | xc.GraphSet, recipe: Recipe, seed: int) -> tuple[Model, Split, dict[str, float]]:
+def trained_on(data: xc.Graph | xc.GraphSet, recipe: Recipe, seed: int) -> tuple[Model, Split, dict[str, float | None]]:
     task = make_task(data, recipe.task, seed, CPU)
     found = train(recipe.spec(data, task), task, recipe.config, seed=seed)
     return found.model, task.split, found.accuracy

@@ -20,6 +20,7 @@ page = st.navigation(
         st.Page("screens/find_the_bug.py", title="Find the bug"),
         st.Page("screens/prototypes.py", title="Prototypes"),
         st.Page("screens/data_and_models.py", title="Data sets and models"),
+        st.Page("screens/your_own_graph.py", title="Your own graph"),
     ],
     position="top",
 )

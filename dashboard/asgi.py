@@ -1,5 +1,6 @@
 """What the page's servers share: the gate before Streamlit, who is there, and what begins and ends with a server."""
 
+import asyncio
 import importlib
 import sys
 import threading
@@ -49,14 +50,15 @@ def beside(seats: Seats) -> Callable[[Any], AbstractAsyncContextManager[None]]:
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
-        _in_background(seats, alone=False)
+        preparing = _in_background(seats, alone=False)
         yield
         remove_private_folder()
+        await asyncio.to_thread(preparing.join)  # a program that ends while torch works in a thread is aborted
 
     return lifespan
 
 
-def _in_background(seats: Seats, *, alone: bool) -> None:
+def _in_background(seats: Seats, *, alone: bool) -> threading.Thread:
     def prepare() -> None:
         # not at the top: the server answers before torch is there
         own = importlib.import_module("dashboard.catalogue.own")
@@ -64,4 +66,6 @@ def _in_background(seats: Seats, *, alone: bool) -> None:
         own.keep_tidy()
         importlib.import_module("dashboard.services").warm_up(alone=alone)
 
-    threading.Thread(target=prepare, name="warm up", daemon=True).start()
+    thread = threading.Thread(target=prepare, name="warm up", daemon=True)
+    thread.start()
+    return thread

@@ -20,11 +20,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dashboard.address import Address, is_number
 from dashboard.limits import shortened
 from dashboard.seats import TRY_AGAIN, Seats, full_page, new_visitor
+from dashboard.uploads import UPLOADS
+from dashboard.uploads import refusal as upload_refusal
 
 STREAM = "_stcore/stream"
-# All of Streamlit's own endpoints but these are closed: figures about the server, the interface for agents, uploads (no
-# page takes a file, and what is uploaded stays in memory), sign-in.
-OPEN = ("_stcore/health", "_stcore/host-config", "_stcore/bidi-components/", STREAM)
+# All of Streamlit's own endpoints but these are closed: figures about the server, the interface for agents, sign-in.
+OPEN = ("_stcore/health", "_stcore/host-config", "_stcore/bidi-components/", UPLOADS, STREAM)
 CLOSED = ("_stcore/", "auth/", "oauth2callback")
 NO_PAGE = ("_stcore/", "static/", "media/", "component/")
 POLICY_VIOLATION, TRY_AGAIN_LATER = 1008, 1013  # why a websocket is closed
@@ -101,7 +102,10 @@ class Gate:
             )
         path = self._path(scope)
         is_open = path == STREAM if scope["type"] == "websocket" else _is_open(path)
-        return None if is_open else _sentence(404, "nothing is served at this path")
+        if not is_open:
+            return _sentence(404, "nothing is served at this path")
+        full = upload_refusal(path) if path.startswith(UPLOADS) and scope["method"] == "PUT" else None
+        return None if full is None else _sentence(413, full)
 
     def _is_ours(self, host: str, scope: Scope) -> bool:
         """One of our names, or the very number that the request arrived at."""

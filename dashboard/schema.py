@@ -25,16 +25,18 @@ from explainer_core.debugging.instances import NO_SPLIT, SPLITS, InstanceFilter,
 from explainer_core.debugging.mistakes import Bin, Overview, Share
 from explainer_core.debugging.patterns import Group, Pattern, Trait
 from explainer_core.debugging.systematic import Systematic
-from explainer_core.debugging.two_networks import ONLY_FIRST, ONLY_SECOND, OUTCOMES, TwoNetworks, is_chance
+from explainer_core.debugging.two_networks import BOTH_RIGHT, ONLY_FIRST, ONLY_SECOND, OUTCOMES, TwoNetworks, is_chance
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.shapes import group_of, shape_of
 from explainer_core.explanation.trust import Agreement, SizePoint, Trust
 from explainer_core.explanation.verdict import CARRIES, DEFAULT, MOSTLY, NOT_ENOUGH, Verdict
 from explainer_core.methods.method import GRADIENTS, Method
+from explainer_core.zoo.training import Epoch
 
 __all__ = [
     "AUTO",
     "BARE_METHOD",
+    "BOTH_RIGHT",
     "CARRIES",
     "CHANCE_METHOD",
     "DEFAULT",
@@ -60,6 +62,7 @@ __all__ = [
     "CutEdge",
     "DeleteNode",
     "Edit",
+    "Epoch",
     "ExplainConfig",
     "Explanation",
     "Flip",

@@ -36,6 +36,7 @@ from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods import DEFAULT_METHOD, METHODS
 from explainer_core.methods.method import Method
 from explainer_core.models import Model, ModelSpec, PredictionBatch
+from explainer_core.predictions import Prediction, predict
 from explainer_core.prototypes.prototype import Prototype
 from explainer_core.prototypes.request import prototype
 from explainer_core.targets import Link, Node, WholeGraph
@@ -76,6 +77,7 @@ __all__ = [
     "Node",
     "Overview",
     "Pattern",
+    "Prediction",
     "PredictionBatch",
     "PretrainedError",
     "Prototype",
@@ -113,6 +115,7 @@ __all__ = [
     "make_task",
     "molecule_from_smiles",
     "overview",
+    "predict",
     "prototype",
     "systematic_mistakes",
     "train",

@@ -17,6 +17,7 @@ from explainer_core.zoo.cards import measured_accuracy, train_recipe
 from explainer_core.zoo.pretrained import Card, list_cards, load_weights, read_cards, save_pretrained
 from explainer_core.zoo.recipes import NETWORK_OPTIONS, TRAINING_OPTIONS, WHOLE_NUMBERS, find_recipe
 from explainer_core.zoo.shipped import FOLDER, OUTPUT_FOLDER
+from explainer_core.zoo.training import Epoch
 
 TOLERANCE = 0.005  # how far a measured accuracy may lie from its card
 
@@ -79,8 +80,8 @@ def train(options) -> int:
         _download(dataset_info(options.dataset).title, archive)
     with tqdm(total=recipe.config.epochs, unit="epoch") as bar:
 
-        def on_epoch(epoch: int, epochs: int, loss: float, val_accuracy: float) -> None:
-            bar.set_postfix(loss=f"{loss:.3f}", val=f"{val_accuracy:.3f}", refresh=False)
+        def on_epoch(epoch: Epoch) -> None:
+            bar.set_postfix(loss=f"{epoch.loss:.3f}", val=f"{epoch.val_accuracy:.3f}", refresh=False)
             bar.update()
 
         model, card = train_recipe(recipe, seed=options.seed, device=device, on_epoch=on_epoch)

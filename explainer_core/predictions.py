@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -44,17 +45,17 @@ class Predictions:
     truth: np.ndarray | None  # (T,)
     embedding: np.ndarray  # (T, D): what the model's head reads
 
-    @property
+    @cached_property
     def right(self) -> np.ndarray | None:
         """False where the truth is known and another: (T,) bool."""
         return None if self.truth is None else (self.predicted == self.truth) | (self.truth == NO_LABEL)
 
-    @property
+    @cached_property
     def unknown(self) -> np.ndarray:
         """Where nobody knows the truth: (T,) bool."""
         return np.ones(len(self.predicted), bool) if self.truth is None else self.truth == NO_LABEL
 
-    @property
+    @cached_property
     def confidence(self) -> np.ndarray:
         """The probability of the predicted class: (T,)."""
         return self.probabilities.max(1) if self.probabilities.shape[1] else np.full(len(self.predicted), np.nan)
@@ -243,6 +244,23 @@ def _hidden_probabilities(model: Model, graph: Graph, pairs: np.ndarray) -> np.n
 
 
 # Single targets
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a model says of one target."""
+
+    target: Target
+    predicted_class: int
+    probabilities: tuple[float, ...]  # of every class
+
+
+def predict(model: Model | nn.Module, data: Graph | GraphSet, targets: Sequence[Target]) -> list[Prediction]:
+    """Classes and probabilities of these targets, in their order; any network, as `explain` takes it."""
+    found = target_probabilities(model, data, targets)
+    return [
+        Prediction(target, int(row.argmax()), tuple(row.tolist())) for target, row in zip(targets, found, strict=True)
+    ]
 
 
 def target_probabilities(model: Model | nn.Module, data: Graph | GraphSet, targets: Sequence[Target]) -> np.ndarray:

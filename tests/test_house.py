@@ -13,7 +13,7 @@ CORE = (
     {"device", "config", "targets", "hashing"},
     {"graph"},
     {"datasets", "models"},
-    {"layout", "computation"},
+    {"layout", "computation", "files"},
     {"zoo", "methods", "adapters"},
     {"explanation"},
     {"api", "predictions"},
@@ -23,7 +23,7 @@ CORE = (
 )
 DASHBOARD = (
     {"schema", "first_look", "limits", "cache"},
-    {"view", "jobs", "address", "seats", "private_folder"},
+    {"view", "jobs", "address", "seats", "private_folder", "uploads"},
     {"catalogue", "gate"},
     {"tasks"},
     {"state", "services"},

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from pyg_examples import planetoid, trained_gcn
 from small_networks import case, network, random_graph, random_set, state_of
 
+import explainer_core as xc
 import explainer_core.predictions as module
 from explainer_core.api import explain
 from explainer_core.datasets.registry import load_dataset
@@ -177,3 +179,15 @@ def test_targets_of_the_tasks_are_numbered_like_the_rows():
         explain(node_model, graph, Node(5), method="random").predicted_class
         == predictions(node_model, graph).predicted[5]
     )
+
+
+def test_predict_gives_what_explain_gives_of_any_network():
+    data = planetoid(60)
+    graph, model, targets = xc.Graph.from_pyg(data), trained_gcn(data, 5), [xc.Node(3), xc.Node(59)]
+    found = xc.predict(model, graph, targets)
+    assert [each.target for each in found] == targets
+    for each in found:
+        why = xc.explain(model, graph, each.target, xc.ExplainConfig(steps=1))
+        assert each.predicted_class == why.predicted_class
+        np.testing.assert_allclose(each.probabilities, why.probabilities, atol=1e-6)
+    assert xc.predict(model, graph, []) == []

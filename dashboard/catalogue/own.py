@@ -33,6 +33,7 @@ MOST_IN_ALL = 1024 * MB
 MOST_NETWORKS = 10  # of one data set
 AWAY = 3600.0  # seconds without their visitor after which data are dropped
 TIDY_EVERY = 60.0  # seconds
+TIDYING = "visitors' data"  # the name of the thread
 GONE = "your data is not on this server any more: it is dropped after an hour without you; bring it again"
 
 
@@ -257,4 +258,5 @@ def keep_tidy() -> None:
             drop_the_absent()
             forget_the_gone()
 
-    threading.Thread(target=tidy, name="visitors' data", daemon=True).start()
+    if not any(thread.name == TIDYING for thread in threading.enumerate()):
+        threading.Thread(target=tidy, name=TIDYING, daemon=True).start()

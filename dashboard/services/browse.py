@@ -27,6 +27,7 @@ from explainer_core.layout.graph import map_layout
 from explainer_core.predictions import link_pairs
 
 PER_PAGE = 12
+MOST_ON_MAP = 20_000  # more take a browser many seconds, and cannot be told apart
 THUMBNAIL_NODES = 120  # a thread of thousands would be a blot; its best-joined people are its shape
 FROM_UNSEEN = ("test", "val", "train")
 AMONG = ("all", "wrong", "motif")

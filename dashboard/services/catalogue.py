@@ -111,10 +111,10 @@ def download(name: str, progress: Callable[[int, int], None]) -> None:
 def dataset_facts(name: str) -> DatasetFacts:
     """Raises DataUnavailable."""
     with st.spinner("Reading the data"):
-        return _FACTS.get_or_create(name, lambda: _facts(catalogue.load_data(name)))
+        return _FACTS.get_or_create(name, lambda: facts_of(catalogue.load_data(name)))
 
 
-def _facts(data: xc.Graph | xc.GraphSet) -> DatasetFacts:
+def facts_of(data: xc.Graph | xc.GraphSet) -> DatasetFacts:
     """The data themselves are let go: REDDIT-BINARY alone has a million edges."""
     many = isinstance(data, xc.GraphSet)
     union = xc.Graph(x=data.x, edge_index=data.edge_index)

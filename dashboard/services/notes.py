@@ -4,8 +4,6 @@ Two tabs, or two servers, may write at the same time (WAL): a note is a row of i
 makes a commit wait for the disk, so that neither kill -9 nor a power cut takes a note that was shown as saved.
 """
 
-import csv
-import io
 import json
 import os
 import sqlite3
@@ -24,9 +22,9 @@ import platformdirs
 from dashboard.cache import Cache
 from dashboard.limits import PREFIX
 from dashboard.schema import Card, Request, TargetFacts
+from dashboard.services.mistakes import as_safe_csv
 from dashboard.tasks.subjects import network
 from dashboard.view.notes import MARKS, Note, Shown, clean, target_text
-from dashboard.view.plain_text import for_spreadsheet
 from explainer_core.adapters.weights import weights_digest
 
 FOLDER = f"{PREFIX}NOTES"  # environment variable: where notes are kept instead
@@ -186,11 +184,5 @@ def _prepare(file: sqlite3.Connection) -> None:
 
 def notes_as_csv(notes: Sequence[Note]) -> str:
     """Notes as a file, safe for a spreadsheet."""
-    text = io.StringIO()
-    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC)
     names = [name for name in COLUMNS if name != "id"]
-    writer.writerow(names)
-    for note in notes:
-        row = [getattr(note, name) for name in names]
-        writer.writerow([for_spreadsheet(cell) if isinstance(cell, str) else cell for cell in row])
-    return text.getvalue()
+    return as_safe_csv([names, *([getattr(note, name) for name in names] for note in notes)])

@@ -1,18 +1,17 @@
 """Two networks of the same data on the same instances: who gained, who lost, who is listed, and the list as a file."""
 
-import csv
-import io
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from dashboard.schema import OUTCOMES, InstanceFilter, TwoNetworks
+from dashboard.schema import BOTH_RIGHT, ONLY_FIRST, ONLY_SECOND, OUTCOMES, InstanceFilter, TwoNetworks
 from dashboard.services.explanations import Progress, ignore
-from dashboard.services.mistakes import everything, table
+from dashboard.services.mistakes import as_safe_csv, everything, table
+from dashboard.services.patterns import MOST_COMPARED, Compared
 from dashboard.services.predict import class_colours
 from dashboard.tasks import Listed
-from dashboard.view.plain_text import for_spreadsheet
 from explainer_core.debugging.instances import csv_rows
 from explainer_core.debugging.two_networks import compare_networks
 
@@ -59,6 +58,19 @@ class Versus:
         some = both if row == 0 else both.by_class[row - 1]
         return some.with_outcome(self.outcomes[column]).largest_change_first()
 
+    def changed(self, cell: Cell) -> tuple[int, Compared] | None:
+        """Of a cell that one network has right and the other wrong: which is wrong (0 or 1), its mistakes there, and as many
+        instances by chance that both have right, of the same class where the cell has one. None of other cells."""
+        outcome = self.outcomes[cell[1]] if cell is not None and self.labelled else None
+        if cell is None or outcome not in (ONLY_FIRST, ONLY_SECOND):
+            return None
+        some = self.both if cell[0] == 0 else self.both.by_class[cell[0] - 1]
+        mistakes = self.listed(cell).first.numbers[:MOST_COMPARED].tolist()
+        right = some.with_outcome(BOTH_RIGHT).first.numbers
+        drawn = np.sort(right[np.random.default_rng(0).permutation(len(right))[: len(mistakes)]]).tolist()
+        groups = tuple(map(self.target, mistakes)), tuple(map(self.target, drawn))
+        return (1 if outcome == ONLY_FIRST else 0), groups
+
     def target(self, number: int) -> int | tuple[int, int]:
         """What an instance's number stands for."""
         return number if self.pairs is None else self.pairs[number]
@@ -87,13 +99,12 @@ def versus_table(listed: TwoNetworks) -> pd.DataFrame:
 
 def versus_as_csv(listed: TwoNetworks, names: tuple[str, str]) -> str:
     """A list as a file, safe for a spreadsheet: what is known of each, then what either network says."""
-    text = io.StringIO()
-    writer = csv.writer(text)
+    return as_safe_csv(_rows(listed, names))
+
+
+def _rows(listed: TwoNetworks, names: tuple[str, str]) -> Iterator[list]:
     first, second = csv_rows(listed.first), csv_rows(listed.second)
-    for number, (one, other) in enumerate(zip(first, second, strict=True)):
-        known, says = one[:4], (one[4:], other[4:])
-        if number == 0:
-            says = ([f"{title} {column}" for column in some] for title, some in zip(names, says, strict=True))
-        row = [*known, *(cell for some in says for cell in some)]
-        writer.writerow([for_spreadsheet(cell) if isinstance(cell, str) else cell for cell in row])
-    return text.getvalue()
+    one, other = next(first), next(second)
+    yield [*one[:4], *(f"{names[0]} {column}" for column in one[4:]), *(f"{names[1]} {column}" for column in other[4:])]
+    for one, other in zip(first, second, strict=True):
+        yield [*one, *other[4:]]

@@ -25,6 +25,16 @@ from dashboard.tasks.explaining import (
     resize,
     try_starts,
 )
+from dashboard.tasks.own_data import (
+    FileRefused,
+    Training,
+    TrainRequest,
+    plan_of,
+    read_upload,
+    sizes_of_weights,
+    take_weights,
+    train_network,
+)
 from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype, stored_prototypes, usual_request
 from dashboard.tasks.warming import warm_up
 
@@ -32,6 +42,7 @@ __all__ = [
     "Beside",
     "ClassRequest",
     "Compared",
+    "FileRefused",
     "Found",
     "Grouping",
     "Growing",
@@ -39,6 +50,8 @@ __all__ = [
     "Started",
     "Step",
     "Timed",
+    "TrainRequest",
+    "Training",
     "Trying",
     "compare",
     "explain",
@@ -47,9 +60,14 @@ __all__ = [
     "find_patterns",
     "list_instances",
     "make_prototype",
+    "plan_of",
     "predict_edited",
+    "read_upload",
     "resize",
+    "sizes_of_weights",
     "stored_prototypes",
+    "take_weights",
+    "train_network",
     "try_starts",
     "usual_request",
     "warm_up",

@@ -6,9 +6,8 @@ from dashboard import catalogue
 from dashboard.cache import Cache
 from dashboard.tasks.subjects import card_of, load_data, load_graph
 from dashboard.view.model_text import is_borrowed
-from explainer_core.datasets.splits import PARTS, split_80_10_10
+from explainer_core.datasets.splits import PARTS, split_of
 from explainer_core.device import pick_device
-from explainer_core.graph import NO_LABEL
 from explainer_core.zoo.tasks import LinkTask
 
 _PARTS: Cache[np.ndarray | None] = Cache(16)
@@ -16,7 +15,7 @@ _PAIRS: Cache[dict[tuple[int, int], str]] = Cache(16)
 
 
 def parts_of(dataset: str, model: str) -> np.ndarray | None:
-    """ "train", "val" or "test" for each node or graph; None where a network was trained on other data, or on pairs."""
+    """ "train", "val" or "test" for each node or graph, "" for one in no part; None where a network was trained on other data, or on pairs."""
     return _PARTS.get_or_create((dataset, model), lambda: _parts(dataset, model))
 
 
@@ -46,13 +45,13 @@ def _parts(dataset: str, model: str) -> np.ndarray | None:
         return None
     if given is not None:
         return given
-    labels = load_data(dataset).labels
-    if labels is None or bool((labels == NO_LABEL).any()) or is_borrowed(card):
+    data = load_data(dataset)
+    if data.labels is None or is_borrowed(card) or any(part not in card.split for part in PARTS):
         return None
-    split = split_80_10_10(labels.numpy(), card.split.get("seed", card.seed))
-    if any(len(split[part]) != card.split.get(part) for part in PARTS):
+    split = split_of(data, data.labels, card.split.get("seed", card.seed))
+    if any(len(split[part]) != card.split[part] for part in PARTS):
         return None  # trained on a split of another kind
-    found = np.empty(len(labels), dtype="<U5")
+    found = np.full(len(data.labels), "", dtype="<U5")
     for part, chosen in split.items():
         found[chosen.numpy()] = part
     return found

@@ -51,7 +51,16 @@ def who_is_better(both: TwoNetworks, names: Names, things: str) -> tuple[str, st
         if is_chance(both.p_value)
         else f"That is more than chance ({chance(both.p_value)}, exact McNemar test): {better} is better here."
     )
-    return title, f"{figures} ({about}). {verdict}"
+    return title, f"{figures} ({about}). {verdict}{_trained(both)}"
+
+
+def _trained(both: TwoNetworks) -> str:
+    """A warning where it is no test."""
+    return (
+        " They were trained with some of these: the test part tells more."
+        if (both.first.split == "train").any()
+        else ""
+    )
 
 
 def classes_said(both: TwoNetworks) -> str:

@@ -43,6 +43,12 @@ def browse(card: services.Card, choice: state.Choice, height: int) -> None:
     if graph_filter:
         show_gallery(card, choice, graph_filter, height)
         return
+    count = services.num_targets(card.dataset, card.model)
+    if count > services.MOST_ON_MAP:
+        st.info(
+            f"A map shows at most {services.MOST_ON_MAP:,} {card.task}s, and these are {count:,}: choose by number."
+        )
+        return
     with st.spinner("Drawing the map", show_time=True):
         points = services.points(card.dataset, card.model, layout, choice.colour)
     target = choice.request.target

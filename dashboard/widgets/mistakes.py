@@ -11,9 +11,11 @@ from dashboard import services, state
 from dashboard.schema import SPLITS, InstanceFilter, Instances
 from dashboard.view import mistakes_text
 from dashboard.view.mistakes_text import ShareRow
+from dashboard.view.notes import target_text
 from dashboard.view.plain_text import for_markdown
 from dashboard.widgets.graph_view import confusion_view
 from dashboard.widgets.network import nodes_title
+from dashboard.widgets.notes import marks_of
 
 MATRIX, LIST = "confusion", "instances"  # keys of the views
 THINGS = {"node": "node", "graph": "graph", "link": "pair"}
@@ -192,7 +194,7 @@ def instance_list(
         st.caption(nobody)
         return
     st.dataframe(
-        _shown_columns(table, card, dropped),
+        _with_marks(_shown_columns(table, card, dropped), card, targets),
         key=key,
         hide_index=True,
         height=38 + 35 * min(len(table), ROWS),
@@ -222,7 +224,17 @@ def _columns(card: services.Card, titles: Mapping[str, str]) -> dict:
         "size": number(nodes_title(card), format="%.0f", width=75),
         "homophily": number("Same class", format="%.0f %%", width=95, help="Of its neighbours"),
         "split": text("Part", width=70),
+        "note": text("Note", width=95),
     }
+
+
+def _with_marks(table: pd.DataFrame, card: services.Card, targets: Sequence[int | tuple[int, int]]) -> pd.DataFrame:
+    """With how the instances are marked, where any of them is: second, so that it is in sight."""
+    marks = marks_of(card)
+    found = [marks.get(target_text(target), "") for target in targets]
+    if any(found):
+        table.insert(1, "note", found)
+    return table
 
 
 def _shown_columns(table: pd.DataFrame, card: services.Card, also: Sequence[str]) -> pd.DataFrame:

@@ -57,6 +57,15 @@ def kept(dataset: str) -> tuple[Note, ...]:
     return tuple(note for note, _ in state.visitors_notes(dataset))
 
 
+def marks_of(card: services.Card) -> dict[str, str]:
+    """How instances are marked under this network, by target; of several notes the newest counts."""
+    try:
+        notes = kept(card.dataset)
+    except services.NotesUnavailable:
+        return {}  # told where notes are written
+    return {note.target: _mark(note) for note in reversed(notes) if note.model == card.model and note.kind == card.task}
+
+
 def kept_with_pictures(dataset: str) -> Callable[[], tuple[tuple[Note, Shown], ...]]:
     """To be called when a file is asked for, which is outside of the session: its notes are taken along now."""
     if is_own_machine():
@@ -159,7 +168,11 @@ def _show_own(notes: Sequence[Note], card: services.Card, request: services.Requ
 
 def _told(note: Note, most: int = MOST_TEXT) -> str:
     text = f": “{shortened(note.text, most)}”" if note.text else ""
-    return f"{MARKS[note.mark]} {note.mark}{text}"
+    return f"{_mark(note)}{text}"
+
+
+def _mark(note: Note) -> str:
+    return f"{MARKS[note.mark]} {note.mark}"
 
 
 def _delete(id: str) -> None:
@@ -200,7 +213,7 @@ def _show_all(info: services.DatasetInfo, card: services.Card, notes: tuple[Note
             )
     table = pd.DataFrame(
         {
-            "mark": [f"{MARKS[note.mark]} {note.mark}" for note in notes],
+            "mark": [_mark(note) for note in notes],
             "what": [for_spreadsheet(note.name) for note in notes],
             "text": [for_spreadsheet(note.text) for note in notes],
             "model": [report.title_of(note, networks) for note in notes],

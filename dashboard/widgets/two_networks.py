@@ -3,16 +3,18 @@
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
-from dashboard.schema import InstanceFilter
-from dashboard.view import mistakes_text, model_text, versus_text
+from dashboard.schema import InstanceFilter, Systematic
+from dashboard.view import explanation_text, mistakes_text, model_text, pattern_text, versus_text
 from dashboard.view.plain_text import for_markdown, sentence
 from dashboard.widgets.graph_view import confusion_view
 from dashboard.widgets.mistakes import THINGS, instance_list
 from dashboard.widgets.second_network import Look, select_second, show_second
 
 TABLE, LIST = "versus", "versus_list"  # keys of the views
+FEWEST, MOST_SHOWN = 5, 6  # mistakes from which a pattern can be told, and patterns
 
 
 def choose_other(card: services.Card, complaints: list[str]) -> services.Card | None:
@@ -51,6 +53,7 @@ def show_versus(
             dark = st.context.theme.type == "dark"
             st.html(versus_text.versus_table(found.both, names, found.colours, dark=dark))
             st.markdown(for_markdown(versus_text.classes_said(found.both)))
+    _show_common(cards, found, cell)
     return found.target(int(listed.first.numbers[0])) if cell is not None and len(listed) else None
 
 
@@ -93,6 +96,47 @@ def _show_list(cards, found: services.Versus, names: versus_text.Names, cell: se
         alt="The instances that are listed, the largest change first",
     )
     return listed
+
+
+def _show_common(cards: tuple[services.Card, services.Card], found: services.Versus, cell: services.Cell) -> None:
+    """Why: what the mistakes that only one network makes have in common, where that is asked for."""
+    changed = found.changed(cell)
+    if changed is None or len(changed[1][0]) < FEWEST or not changed[1][1]:
+        return
+    card, groups = cards[changed[0]], changed[1]
+    known = services.known_patterns(card.dataset, card.model, groups)
+    place = st.empty()
+    if known is None and place.button(
+        f"What do these mistakes of {for_markdown(model_text.model_title(card))} have in common?",
+        icon=":material/group_work:",
+        key="find_changed",
+        help="They and as many that both have right are explained under this network.",
+    ):
+        known = _search(place, card, groups)
+    if known is None:
+        return
+    place.empty()
+    st.markdown(f"**What these mistakes of {for_markdown(model_text.model_title(card))} have in common**")
+    if not known.patterns:
+        st.markdown(for_markdown(pattern_text.no_pattern(len(groups[0]), len(groups[1]))))
+    for each in known.patterns[:MOST_SHOWN]:
+        st.markdown(f"- {for_markdown(f'{each.trait.text} {pattern_text.counts_said(each)}')}")
+
+
+def _search(place: DeltaGenerator, card: services.Card, groups: services.Compared) -> Systematic | None:
+    """Any touch stops it."""
+
+    def tell(progress: object) -> None:
+        if isinstance(progress, services.Waiting):
+            place.caption(explanation_text.waiting(progress.ahead))
+        elif isinstance(progress, services.Grouping):
+            place.progress(progress.done / progress.of, text=pattern_text.progress_said(progress.done, progress.of))
+
+    try:
+        return services.patterns(card.dataset, card.model, groups, tell)
+    except (services.RunRefused, ValueError) as error:
+        place.error(sentence(error))
+        return None
 
 
 def _dropped(found: services.Versus, cell: services.Cell) -> tuple[str, ...]:

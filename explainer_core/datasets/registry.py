@@ -33,7 +33,9 @@ def load_dataset(name: str, *, seed: int = 0, progress: Progress | None = None) 
 
 
 def dataset_info(name: str) -> DatasetInfo:
-    return CASES[name] if name in CASES else DATASETS[one_of("data set", name, DATASETS)]
+    if isinstance(name, str) and name in CASES:
+        return CASES[name]
+    return DATASETS[one_of("data set", name, DATASETS)]
 
 
 def planted_fault(name: str, seed: int = 0) -> cases.Planted:

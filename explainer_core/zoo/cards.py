@@ -1,19 +1,21 @@
 """From a recipe to a trained network with its card, and from a card back to a measurement."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
 from explainer_core.datasets.download import is_available
 from explainer_core.datasets.molecules import NOT_IN_MUTAGENICITY, molecules
 from explainer_core.datasets.registry import CASES, dataset_info, load_dataset
+from explainer_core.datasets.splits import has_own_split
 from explainer_core.device import pick_device
 from explainer_core.graph import Graph, GraphSet
-from explainer_core.models import GNN
+from explainer_core.models import GNN, ModelSpec
 from explainer_core.zoo.pretrained import Card
 from explainer_core.zoo.recipes import NETWORK_OPTIONS, TRAINING_OPTIONS, Recipe, find_recipe
 from explainer_core.zoo.tasks import GraphTask, LinkTask, NodeTask, accuracy, make_task
-from explainer_core.zoo.training import EpochDone, train
+from explainer_core.zoo.training import EpochDone, TrainConfig, train
 
 FRESH_SEED_STEP = 1000  # the fresh graph of a generated set is made with this much added to the seed
 
@@ -29,35 +31,60 @@ def train_recipe(
     """Trains one network and writes its card. One seed decides the graph (if generated), the split and the weights."""
     data = load_dataset(recipe.dataset, seed=seed) if data is None else data
     task = make_task(data, recipe.task, seed, device or pick_device())
-    trained = train(recipe.spec(data, task), task, recipe.config, seed=seed, on_epoch=on_epoch)
-    fresh = fresh_accuracy(trained.model, recipe.dataset, data, task, seed)
+    spec = recipe.spec(data, task)
+    model, card = train_task(recipe.dataset, recipe.model, spec, task, recipe.config, seed=seed, on_epoch=on_epoch)
+    fresh = fresh_accuracy(model, recipe.dataset, data, task, seed)
     judges_molecules = recipe.dataset == "mutagenicity" and is_alike(data, molecules())
-    on_molecules = molecules_accuracy(trained.model) if judges_molecules else None
-    card = Card(
-        dataset=recipe.dataset,
-        model=recipe.model,
+    return model, replace(
+        card,
         main=recipe.main,
-        task=recipe.task,
-        architecture=trained.model.spec.to_dict(),
-        training=recipe.config.to_dict(),
-        seed=seed,
-        split={"rule": "80/10/10 by class", "seed": seed} | {part: len(chosen) for part, chosen in task.split.items()},
-        train_accuracy=round(trained.accuracy["train"], 4),
-        val_accuracy=round(trained.accuracy["val"], 4),
-        test_accuracy=round(trained.accuracy["test"], 4),
-        majority_accuracy=round(majority_accuracy(task), 4),
-        best_epoch=trained.best_epoch,
-        epochs=recipe.config.epochs,
         command=command_of(recipe, seed),
-        torch_version=torch.__version__,
-        sha256="",
-        fresh_graph_accuracy=None if fresh is None else round(fresh, 4),
+        fresh_graph_accuracy=rounded(fresh),
         fresh_graph_seed=None if fresh is None else seed + FRESH_SEED_STEP,
-        test_auc=round(task.auc(trained.model, "test"), 4) if isinstance(task, LinkTask) else None,
-        shelf_accuracy=None if on_molecules is None else round(on_molecules, 4),
+        shelf_accuracy=rounded(molecules_accuracy(model) if judges_molecules else None),
         notes=recipe.notes,
     )
+
+
+def train_task(
+    dataset: str,
+    name: str,
+    spec: ModelSpec,
+    task: NodeTask | GraphTask | LinkTask,
+    config: TrainConfig,
+    *,
+    seed: int = 0,
+    on_epoch: EpochDone | None = None,
+) -> tuple[GNN, Card]:
+    """A trained network with its card."""
+    trained = train(spec, task, config, seed=seed, on_epoch=on_epoch)
+    own = spec.task != "link" and has_own_split(task.graphs if isinstance(task, GraphTask) else task.graph)
+    rule = "as the data say" if own else "80/10/10 by class"
+    card = Card(
+        dataset=dataset,
+        model=name,
+        main=False,
+        task=spec.task,
+        architecture=spec.to_dict(),
+        training=config.to_dict(),
+        seed=seed,
+        split={"rule": rule, "seed": seed} | {part: len(chosen) for part, chosen in task.split.items()},
+        train_accuracy=rounded(trained.accuracy["train"]),
+        val_accuracy=rounded(trained.accuracy["val"]),
+        test_accuracy=rounded(trained.accuracy["test"]),
+        majority_accuracy=rounded(majority_accuracy(task)),
+        best_epoch=trained.best_epoch,
+        epochs=trained.epochs,
+        command="",
+        torch_version=torch.__version__,
+        sha256="",
+        test_auc=rounded(task.auc(trained.model, "test")) if isinstance(task, LinkTask) else None,
+    )
     return trained.model, card
+
+
+def rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 4)
 
 
 def measured_accuracy(card: Card, model: GNN) -> float | None:
@@ -106,8 +133,10 @@ def molecules_accuracy(model: GNN) -> float:
     return accuracy(task.logits_of(model, unseen), data.labels[unseen])
 
 
-def majority_accuracy(task: NodeTask | GraphTask | LinkTask) -> float:
-    """What always naming the commonest class of the training part scores on the test part."""
+def majority_accuracy(task: NodeTask | GraphTask | LinkTask) -> float | None:
+    """What always naming the commonest class of the training part scores on the test part, if there is one."""
+    if not len(task.split["test"]):
+        return None
     commonest = task.truth("train").mode().values
     return float((task.truth("test") == commonest).float().mean())
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
-from torch import Tensor
 
 from explainer_core import checks
 from explainer_core.datasets.registry import DATASETS, dataset_info
@@ -19,6 +18,7 @@ from explainer_core.models import GNN, ModelSpec
 from explainer_core.zoo.compared import MethodsCompared
 from explainer_core.zoo.shipped import FOLDER
 from explainer_core.zoo.training import TrainConfig, freeze
+from explainer_core.zoo.weight_shapes import check_shapes
 
 MAX_CARD_BYTES = 100_000
 MAX_WEIGHT_BYTES = 200_000_000
@@ -226,7 +226,7 @@ def load_weights(card: Card, *, folder: Path = FOLDER, device=None) -> GNN:
     name = f"{card.weights or card.name}.safetensors"
     try:
         spec, weights = ModelSpec(**card.architecture), load(data)
-        _check_shapes(spec, weights)
+        check_shapes(spec, weights)
         model = GNN(spec)
         model.load_state_dict(weights)
     except (SafetensorError, TypeError, ValueError, RuntimeError) as error:
@@ -235,18 +235,6 @@ def load_weights(card: Card, *, folder: Path = FOLDER, device=None) -> GNN:
     if not all(torch.isfinite(values).all() for values in model.state_dict().values()):
         raise PretrainedError(f"{name} holds weights that are not finite numbers; {_way_out(card)}")
     return freeze(model.to(device or pick_device()))
-
-
-def _check_shapes(spec: ModelSpec, weights: dict[str, Tensor]) -> None:
-    """Before any memory is taken: a card may speak of a network of gigabytes."""
-    with torch.device("meta"):
-        wanted = {name: (values.dtype, tuple(values.shape)) for name, values in GNN(spec).state_dict().items()}
-    found = {name: (values.dtype, tuple(values.shape)) for name, values in weights.items()}
-    for name in sorted({*wanted, *found}):
-        if wanted.get(name) != found.get(name):
-            raise ValueError(
-                f"{checks.shown(name)} must be {wanted.get(name, 'absent')} (got {found.get(name, 'nothing')})"
-            )
 
 
 def save_pretrained(model: GNN, card: Card, *, folder: Path = FOLDER) -> Card:

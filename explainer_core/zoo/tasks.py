@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from explainer_core.checks import one_of
-from explainer_core.datasets.splits import PARTS, split_80_10_10
+from explainer_core.datasets.splits import LEAST_EXAMPLES, PARTS, split_80_10_10, split_of
 from explainer_core.graph import Batch, Graph, GraphSet
 from explainer_core.models import GNN
 from explainer_core.zoo.random_parts import joined, random_parts, shares_kept
@@ -50,7 +50,7 @@ class NodeTask:
     def __post_init__(self):
         self._labels = _labels(self.graph, "a node task needs the labels of the nodes")
         self.num_classes = self.graph.num_classes
-        self.split = split_80_10_10(self._labels.numpy(), self.seed)
+        self.split = split_of(self.graph, self._labels, self.seed)
         self._inputs = _inputs(self.graph, self.device)
 
     def losses(self, model: GNN, config, generator: torch.Generator) -> Iterator[Tensor]:
@@ -91,7 +91,7 @@ class GraphTask:
     def __post_init__(self):
         self._labels = _labels(self.graphs, "a graph task needs the labels of the graphs")
         self.num_classes = self.graphs.num_classes
-        self.split = split_80_10_10(self._labels.numpy(), self.seed)
+        self.split = split_of(self.graphs, self._labels, self.seed)
 
     def losses(self, model: GNN, config, generator: torch.Generator) -> Iterator[Tensor]:
         """The loss of each minibatch of one epoch, in a new order every time.
@@ -119,6 +119,8 @@ class GraphTask:
         return self.logits_of(model, self.split[part]), self.truth(part)
 
     def logits_of(self, model: GNN, chosen: Tensor) -> Tensor:
+        if len(chosen) == 0:
+            return torch.empty(0, self.num_classes)
         sizes = self.graphs.node_start.diff()[chosen]
         chunk = sizes.cumsum(0) // EVALUATION_NODES  # (len(chosen),): rising, so each value is one batch
         parts = [chosen[chunk == i] for i in chunk.unique()]
@@ -167,6 +169,12 @@ class LinkTask:
         self.num_classes = len(LINK_CLASSES)
         ends = self.graph.edge_index
         self._pairs = ends[:, ends[0] < ends[1]]  # (2, P): each edge once
+        most = self.graph.num_nodes * (self.graph.num_nodes - 1) // 2
+        if not LEAST_EXAMPLES <= self._pairs.shape[1] <= most // 2:
+            raise ValueError(
+                f"a link task needs at least {LEAST_EXAMPLES} joined pairs of nodes, and as many that are not "
+                f"(got {self._pairs.shape[1]:,} of {most:,} pairs joined)"
+            )
         self.split = split_80_10_10(np.zeros(self._pairs.shape[1], dtype=int), self.seed)
         generator = torch.Generator().manual_seed(self.seed)
         self._negatives = {part: self._sampled_negatives(len(self.split[part]), generator) for part in PARTS}

@@ -1,5 +1,6 @@
 """Training of one network: Adam, the best epoch on the validation part or the last, the same numbers for the same seed."""
 
+import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from copy import deepcopy
@@ -9,11 +10,23 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from explainer_core.checks import setting
+from explainer_core.datasets.splits import PARTS
 from explainer_core.models import GNN, ModelSpec
-from explainer_core.zoo.tasks import PARTS, GraphTask, LinkTask, NodeTask, accuracy
+from explainer_core.zoo.tasks import GraphTask, LinkTask, NodeTask, accuracy
 
-# Called after each epoch: its number from 1, of how many, the loss, and the validation accuracy.
-EpochDone = Callable[[int, int, float, float], object]
+
+@dataclass(frozen=True)
+class Epoch:
+    """How far a training is: numbers from 1, the mean loss of the epoch, accuracies after it."""
+
+    number: int
+    total: int
+    loss: float
+    train_accuracy: float
+    val_accuracy: float
+
+
+EpochDone = Callable[[Epoch], object]  # called after each epoch; may raise to stop
 
 
 @dataclass(frozen=True)
@@ -25,6 +38,8 @@ class TrainConfig:
     smaller a part, the likelier it lacks what made the class of the whole, which is then a wrong label for it.
 
     `keep_last` keeps the last epoch, not the best on the validation part: of few validation graphs the best is luck.
+    With `patience` training ends after so many epochs that were no better on the validation part; with `max_seconds` it
+    ends then, with the best epoch so far.
     """
 
     epochs: int = 1000
@@ -36,6 +51,8 @@ class TrainConfig:
     weigh_parts: bool = False
     batch_size: int = 128  # of graphs; a task on a single graph takes it whole
     keep_last: bool = False
+    patience: int = 0  # 0: all epochs
+    max_seconds: float = 0.0  # 0: as long as it takes
 
     def __post_init__(self):
         for field, low, high in (
@@ -46,8 +63,11 @@ class TrainConfig:
             ("feature_swap", 0.0, 0.95),
             ("parts", 0.0, 0.95),
             ("batch_size", 1, 100_000),
+            ("patience", 0, 100_000),
+            ("max_seconds", 0.0, 1e6),
         ):
-            setting(field, getattr(self, field), int if field in ("epochs", "batch_size") else float, low, high)
+            kind = int if field in ("epochs", "batch_size", "patience") else float
+            setting(field, getattr(self, field), kind, low, high)
         for field in ("weigh_parts", "keep_last"):
             setting(field, getattr(self, field), bool)
 
@@ -58,8 +78,9 @@ class TrainConfig:
 @dataclass(frozen=True)
 class Trained:
     model: GNN
-    accuracy: dict[str, float]  # by part of the split
+    accuracy: dict[str, float | None]  # by part of the split; None of an empty one
     best_epoch: int
+    epochs: int  # how many were trained
 
 
 def train(
@@ -77,14 +98,17 @@ def train(
         )
     with _seeded(seed):
         model = GNN(spec).to(task.device)
-        best_epoch = _fit(model, task, config, seed, on_epoch)
-    return Trained(freeze(model), measure(model, task), best_epoch)
+        best_epoch, epochs = _fit(model, task, config, seed, on_epoch)
+    return Trained(freeze(model), measure(model, task), best_epoch, epochs)
 
 
-def measure(model: GNN, task: NodeTask | GraphTask | LinkTask) -> dict[str, float]:
-    """Accuracy on each part of the task's split."""
+def measure(model: GNN, task: NodeTask | GraphTask | LinkTask) -> dict[str, float | None]:
+    """Accuracy on each part of the task's split; None of an empty one."""
     with torch.no_grad():
-        return {part: accuracy(*task.logits(model, part)) for part in PARTS}
+        return {
+            part: accuracy(*task.logits(model, part)) if len(task.split[part]) else None  # of nothing it is no number
+            for part in PARTS
+        }
 
 
 def freeze(model: GNN) -> GNN:
@@ -92,12 +116,15 @@ def freeze(model: GNN) -> GNN:
     return model.eval().requires_grad_(False)
 
 
-def _fit(model: GNN, task, config: TrainConfig, seed: int, on_epoch: EpochDone | None) -> int:
-    """Trains in place, goes back to the best epoch by validation accuracy (then loss) if asked to, and returns it."""
-    generator = torch.Generator().manual_seed(seed)
+def _fit(model: GNN, task, config: TrainConfig, seed: int, on_epoch: EpochDone | None) -> tuple[int, int]:
+    """Trains in place and goes back to the best epoch by validation accuracy (then loss), unless the last is asked for.
+
+    Returns the epoch that is kept, and how many there were.
+    """
+    generator, began = torch.Generator().manual_seed(seed), time.monotonic()
     optimizer = torch.optim.Adam(model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, config.epochs)
-    best, best_state, best_epoch = (-1.0, 0.0), {}, 0
+    best, best_state, best_epoch, better_at, epoch = (-1.0, 0.0), {}, 0, 0, 0
     for epoch in range(1, config.epochs + 1):
         model.train()
         total, steps = 0.0, 0
@@ -109,12 +136,21 @@ def _fit(model: GNN, task, config: TrainConfig, seed: int, on_epoch: EpochDone |
         schedule.step()
         model.eval()
         score = _validation_score(model, task, config)
+        better_at = epoch if score > best else better_at
         if score >= best or config.keep_last:
-            best, best_state, best_epoch = score, deepcopy(model.state_dict()), epoch
+            best, best_state, best_epoch = max(best, score), deepcopy(model.state_dict()), epoch
         if on_epoch:
-            on_epoch(epoch, config.epochs, total / steps, score[0])
+            on_epoch(Epoch(epoch, config.epochs, total / steps, _accuracy_on(model, task, "train"), score[0]))
+        waited = 0 < config.patience <= epoch - better_at
+        if waited or 0 < config.max_seconds <= time.monotonic() - began:
+            break
     model.load_state_dict(best_state)
-    return best_epoch
+    return best_epoch, epoch
+
+
+@torch.no_grad()
+def _accuracy_on(model: GNN, task, part: str) -> float:
+    return accuracy(*task.logits(model, part))
 
 
 @torch.no_grad()

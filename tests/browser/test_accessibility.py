@@ -4,11 +4,13 @@ import json
 import re
 
 import pytest
+import test_your_own_graph as own_graph
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from test_explain import QUICK, open_page
 
 from dashboard.view.definitions import DEFINITIONS
+from explainer_core.files.examples import example_files
 
 IDLE = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 TALL = {"width": 1280, "height": 3600}  # axe looks at the colours of what is in sight
@@ -24,6 +26,7 @@ PAGES = {
     "prototype": "/prototypes?dataset=karate",
     "fragments": "/prototypes?dataset=molecules",
     "data and models": "/data_and_models?dataset=molecules",
+    "your own graph": "/your_own_graph",
 }
 # What comes from inside Streamlit's own widgets and cannot be changed from here: rule, selector and reason. There is none.
 KNOWN: dict[tuple[str, str], str] = {}
@@ -92,6 +95,23 @@ def test_axe_finds_nothing_in_what_can_be_opened(page, colours):
 
 
 @both_grounds
+def test_axe_finds_nothing_on_a_graph_of_one_s_own(page, colours):
+    page.set_viewport_size(TALL)
+    own_graph.open_page(page)
+    for place, file in enumerate(example_files("csv")):
+        own_graph.send(page, file.name, file.data, place)
+    page.get_by_text("Read it otherwise").click()
+    expect(page.get_by_role("button", name="Use this graph")).to_be_visible()
+    rest(page)
+    assert violations(page) == "[]"
+    page.get_by_role("button", name="Use this graph").click()
+    own_graph.train(page)
+    page.get_by_text("Sizes and settings").click()
+    rest(page)
+    assert violations(page) == "[]"
+
+
+@both_grounds
 def test_axe_finds_nothing_on_a_phone(page, colours):
     page.set_viewport_size({"width": 390, "height": 4000})
     open_page(page, "/?dataset=molecules" + QUICK)
@@ -141,7 +161,7 @@ def test_the_figures_of_other_methods_say_what_they_mean_too(page):
 
 def test_every_page_has_one_title_of_the_same_size(page):
     sizes = {}
-    for address in (PAGES["node"], PAGES["prototype"], PAGES["data and models"]):
+    for address in (PAGES["node"], PAGES["prototype"], PAGES["data and models"], PAGES["your own graph"]):
         page.goto(address)
         rest(page)
         titles = page.get_by_role("heading", level=1)
@@ -151,7 +171,7 @@ def test_every_page_has_one_title_of_the_same_size(page):
 
 
 @both_grounds
-@pytest.mark.parametrize("name", ["node", "data and models"])
+@pytest.mark.parametrize("name", ["node", "data and models", "your own graph"])
 def test_captions_are_large_and_dark_enough_for_a_projector(page, name, colours):
     page.set_viewport_size(TALL)
     page.goto(PAGES[name])

@@ -119,7 +119,7 @@ def test_headers_and_closed_doors(served):
         "/auth/login",
     ):
         assert ask(served, path).status == 404, path
-    assert ask(served, "/_stcore/upload_file/a/b", "PUT").status == 404
+    assert ask(served, "/_stcore/upload_file/a/b", "PUT").status == 403  # Streamlit's own token against other pages
 
 
 def test_strangers_are_refused(served):

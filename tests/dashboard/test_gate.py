@@ -225,7 +225,6 @@ def test_the_proxys_origin_is_home_whatever_host_it_asks_with():
             "_stcore/agent/interact",
         ),
         *(
-            "_stcore/upload_file/a/b",
             "_stcore/script-health-check",
             "_stcore/healthy",
             "auth/login",
@@ -247,6 +246,7 @@ def test_endpoints_nobody_needs_are_closed(path, base):
         "prototypes",
         "_stcore/health",
         "_stcore/host-config",
+        "_stcore/upload_file/a/b",
         "static/js/index.js",
         "component/a/b.js",
         "media/a.svg",

@@ -16,6 +16,7 @@ from torch_geometric.data import Data, HeteroData
 
 import explainer_core as xc
 from dashboard import jobs, launch, launching, private_folder, services, tasks
+from dashboard.__main__ import main
 from dashboard.catalogue import launched, script
 from dashboard.catalogue.given import NOT_SPLIT, UNLABELLED, entry_of
 from dashboard.limits import Limits
@@ -204,6 +205,17 @@ def test_the_python_lines_give_the_same_part(case):
     assert given["explanation"].subgraph() == shown.subgraph()
 
 
+def test_a_map_of_more_than_a_browser_can_draw_is_refused_in_a_sentence(monkeypatch):
+    entry = CASES["planetoid"]()
+    launched.add(entry)
+    monkeypatch.setattr(services, "MOST_ON_MAP", 100)
+    app = AppTest.from_file(str(SCREENS / "explain.py"), default_timeout=120)
+    app.query_params.update({"dataset": entry.info.name, "steps": "10", "view": "whole data set"})
+    app.run()
+    assert [each.value for each in app.info] == ["A map shows at most 100 nodes, and these are 300: choose by number."]
+    assert not app.exception
+
+
 # The server
 
 
@@ -313,6 +325,15 @@ def test_what_is_wrong_with_a_script_is_told_with_its_line(folder, text, sentenc
         script.run_in_server(written(folder, text))
     assert "importlib" not in str(told.value)
     assert not script.is_running()
+
+
+def test_the_command_tells_the_line_and_starts_nothing(folder, capsys, monkeypatch):
+    monkeypatch.setattr("dashboard.__main__._environment", lambda options: {})
+    path = written(folder, "model = 1\ndata = model.nothing\n")
+    assert main(["run", "--script", str(path)]) == 2
+    told = capsys.readouterr().err
+    assert 'my_model.py", line 2' in told
+    assert told.rstrip().endswith("AttributeError: 'int' object has no attribute 'nothing'")
 
 
 def test_a_network_without_torch_needs_no_weights(folder, monkeypatch):

@@ -347,6 +347,18 @@ def test_notes_of_another_instance_are_listed_and_not_shown_as_this_ones():
         assert bool([each for each in app.button if (each.key or "").startswith("delete_note")]) == is_shown
 
 
+def test_lists_show_how_their_instances_are_marked_under_this_network():
+    app = opened("ba_shapes", split="all")
+    first = int(app.dataframe[0].value["number"].iloc[0])
+    assert "note" not in app.dataframe[0].value
+    app = write(write(app, "", "unsure"), "", "good")  # of two notes the newest counts
+    assert app.dataframe[0].value.set_index("number")["note"].to_dict()[first] == "✓ good"
+    assert (app.dataframe[0].value["note"] != "").sum() == 1
+    assert "note" not in opened("ba_shapes", split="all", model="gat").dataframe[0].value
+    pairs = write(opened("les_miserables", split="all"), "", "spurious").dataframe[0].value
+    assert pairs["note"].tolist()[:2] == ["✗ spurious", ""]
+
+
 def test_on_a_shared_server_notes_stay_with_their_visitor_and_no_file_is_made(monkeypatch, folder):
     for shared in (Address("0.0.0.0"), Address(url="https://explain.example.org"), Address(allowed=("explain.example.org",))):  # noqa: S104  # fmt: skip
         monkeypatch.setattr(widget, "server_address", lambda shared=shared: shared)

@@ -173,6 +173,41 @@ def test_a_list_as_a_file_has_both_networks_and_no_formula():
         assert (row["true"] == row["GCN predicted"]) != (row["true"] == row["GAT predicted"])
 
 
+# Why
+
+
+def test_mistakes_of_one_network_only_are_compared_with_what_both_have_right():
+    found = services.versus("les_miserables", ("gcn", "gat"), InstanceFilter(split=None))
+    row = {pair: i for i, pair in enumerate(found.pairs)}
+    numbers = found.both.first.numbers.tolist()
+    for cell in ((0, 1), (0, 2), (2, 1)):
+        wrong, groups = found.changed(cell)
+        network = (found.both.first, found.both.second)[wrong]
+        mistakes, right = ([numbers.index(row[pair]) for pair in some] for some in groups)
+        assert len(mistakes) == len(right) == len(found.listed(cell))
+        assert network.wrong[mistakes].all()
+        assert found.both.first.right[right].all()
+        assert found.both.second.right[right].all()
+        if cell[0]:
+            assert set(found.both.first.truth[[*mistakes, *right]]) == {cell[0] - 1}
+    assert found.changed(None) is found.changed((0, 0)) is found.changed((0, 3)) is None
+
+
+def test_what_they_have_in_common_is_said_or_that_there_is_nothing():
+    services.clear_caches()
+    app = opened("les_miserables", second="gat", split="all", versus="0,1")
+    app.button(key="find_changed").click()
+    app.run()
+    assert not app.exception
+    wrong, groups = services.versus("les_miserables", ("gcn", "gat"), InstanceFilter(split=None)).changed((0, 1))
+    known = services.known_patterns("les_miserables", "gat", groups)
+    assert wrong == 1
+    assert "What these mistakes of GAT have in common" in said(app)
+    texts = [each.trait.text for each in known.patterns[:6]] or ["no pattern is called"]
+    assert all(text in said(app) for text in texts)
+    assert "find_changed" not in [button.key for button in opened("les_miserables", second="gat", split="all").button]
+
+
 # Networks of one's own
 
 
@@ -246,6 +281,12 @@ def test_chance_is_called_chance_and_more_than_chance_is_not():
     assert "That is more than chance (p under 0.001, exact McNemar test): GCN is better here." in words
     _, words = versus_text.who_is_better(with_counts(5, 0, 0, 5), NAMES, "node")
     assert "both are right about the very same ones" in words
+
+
+def test_what_is_no_test_is_told():
+    words = {split: said(opened("ba_shapes", second="gin", split=split)) for split in ("test", "val", "train", "all")}
+    warned = {split: "the test part tells more" in each for split, each in words.items()}
+    assert warned == {"test": False, "val": False, "train": True, "all": True}
 
 
 def test_a_class_is_named_only_where_its_own_change_is_more_than_chance():

@@ -5,6 +5,7 @@ import torch
 
 from explainer_core.datasets.molecules import molecules
 from explainer_core.datasets.registry import load_dataset
+from explainer_core.datasets.splits import split_80_10_10
 from explainer_core.graph import Graph
 from explainer_core.models import GNN, ModelSpec
 from explainer_core.zoo.tasks import (
@@ -13,7 +14,6 @@ from explainer_core.zoo.tasks import (
     NodeTask,
     dropped_edges,
     make_task,
-    split_80_10_10,
     swapped_features,
 )
 

@@ -44,13 +44,12 @@ def test_a_trained_network_is_frozen_and_in_eval_mode(karate_task):
 
 def test_the_kept_epoch_is_the_best_on_the_validation_part(karate_task):
     seen = []
-    trained = train(
-        SPEC, karate_task, CONFIG, on_epoch=lambda epoch, epochs, loss, val: seen.append((epoch, epochs, val))
-    )
-    assert [epoch for epoch, _, _ in seen] == list(range(1, 16))
-    assert {epochs for _, epochs, _ in seen} == {15}
-    best = max(val for *_, val in seen)
-    assert seen[trained.best_epoch - 1][2] == best
+    trained = train(SPEC, karate_task, CONFIG, on_epoch=seen.append)
+    assert [epoch.number for epoch in seen] == list(range(1, 16))
+    assert {epoch.total for epoch in seen} == {15}
+    best = max(epoch.val_accuracy for epoch in seen)
+    assert seen[trained.best_epoch - 1].val_accuracy == best
+    assert trained.accuracy["train"] == pytest.approx(seen[trained.best_epoch - 1].train_accuracy)
     assert trained.accuracy["val"] == pytest.approx(best)
     assert measure(trained.model, karate_task) == trained.accuracy
 
@@ -58,16 +57,14 @@ def test_the_kept_epoch_is_the_best_on_the_validation_part(karate_task):
 def test_the_last_epoch_is_kept_if_asked_for(karate_task):
     config = replace(CONFIG, epochs=40, learning_rate=0.1)
     seen = []
-    trained = train(
-        SPEC, karate_task, replace(config, keep_last=True), on_epoch=lambda _, __, ___, val: seen.append(val)
-    )
-    assert trained.best_epoch == 40
-    assert trained.accuracy["val"] == pytest.approx(seen[-1])
+    trained = train(SPEC, karate_task, replace(config, keep_last=True), on_epoch=seen.append)
+    assert trained.best_epoch == trained.epochs == 40
+    assert trained.accuracy["val"] == pytest.approx(seen[-1].val_accuracy)
 
 
 def test_leaving_by_an_exception_stops_the_training(karate_task):
-    def stop(epoch, *_):
-        if epoch == 3:
+    def stop(epoch):
+        if epoch.number == 3:
             raise KeyboardInterrupt
 
     before = torch.get_rng_state()
