@@ -26,6 +26,7 @@ class Epoch:
     val_accuracy: float
 
 
+EARLY_ENDS = ("patience", "max_seconds")
 EpochDone = Callable[[Epoch], object]  # called after each epoch; may raise to stop
 
 
@@ -72,7 +73,8 @@ class TrainConfig:
             setting(field, getattr(self, field), bool)
 
     def to_dict(self) -> dict:
-        return asdict(self)
+        """For a card; an end before the last epoch only where there is one."""
+        return {name: value for name, value in asdict(self).items() if value or name not in EARLY_ENDS}
 
 
 @dataclass(frozen=True)
