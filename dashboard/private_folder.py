@@ -7,6 +7,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import psutil
+
 from dashboard.limits import PREFIX
 
 FOLDER = f"{PREFIX}OWN_FOLDER"  # the environment variable that tells worker processes where
@@ -32,7 +34,7 @@ def remove_left_behind() -> None:
     """Folders of this user's servers that were killed and could not tidy up."""
     for folder in Path(tempfile.gettempdir()).glob("graph-explainer-*-*"):
         found = NAME.fullmatch(folder.name)
-        if found and not folder.is_symlink() and _is_mine(folder) and not _is_running(int(found[1])):
+        if found and not folder.is_symlink() and _is_mine(folder) and not psutil.pid_exists(int(found[1])):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -41,13 +43,3 @@ def _is_mine(folder: Path) -> bool:
         return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
     except OSError:
         return False
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True  # somebody else's
-    return True

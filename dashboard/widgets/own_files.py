@@ -158,7 +158,7 @@ def choose_options(format: str, fields: tuple[str, ...]) -> services.Options:
 
 def preview(upload: services.Upload) -> None:
     """How the files were understood: sizes, classes, the first rows, a small picture."""
-    st.subheader("What was read")
+    st.header("What was read")
     facts = upload.facts
     sizes = [
         *([("Graphs", facts.graphs)] if facts.graphs > 1 else []),
