@@ -29,7 +29,9 @@ from explainer_core.zoo.training import EpochDone, TrainConfig, measure
 
 FEW_GRAPHS = 500
 PATIENCE = 60  # epochs without a better one after which training ends
-BYTES = 40  # of one value of one node or directed edge in one layer: forward, kept for backward, and its gradient
+# Of one value of one node or directed edge in one layer, kept for the way back and with its gradient: measured on 20,000 nodes and
+# 400,000 directed edges, 20 for a GAT and 10 for a GCN.
+BYTES = 20
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,8 @@ def training_bytes(data: Graph | GraphSet, wanted: Plan) -> int:
     types = max(spec.num_edge_types, 1)
     weights = sum(values.numel() for values in _weights(spec))
     first = nodes * spec.in_features * 8
-    return first + 16 * weights + BYTES * spec.hidden * spec.num_layers * (types * nodes + edges)
+    passes = 2 if wanted.config.edge_drop > 0 and spec.task == "node" else 1  # with all edges, and with some dropped
+    return first + 16 * weights + passes * BYTES * spec.hidden * spec.num_layers * (types * nodes + edges)
 
 
 def _weights(spec: ModelSpec) -> list[torch.Tensor]:
