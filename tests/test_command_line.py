@@ -12,6 +12,7 @@ from explainer_core.datasets.registry import DATASETS
 from explainer_core.zoo.cards import command_of
 from explainer_core.zoo.pretrained import FOLDER, list_cards
 from explainer_core.zoo.recipes import RECIPES
+from explainer_core.zoo.training import TrainConfig
 
 TRAIN_KARATE = ["train", "karate", "gcn", "--epochs", "5", "--device", "cpu"]
 
@@ -153,7 +154,8 @@ def test_every_card_was_made_by_its_recipe():
     assert {(card.dataset, card.model) for card in cards} == set(RECIPES)
     for card in cards:
         recipe = RECIPES[card.dataset, card.model]
-        assert (card.main, card.task, card.training) == (recipe.main, recipe.task, recipe.config.to_dict())
+        assert (card.main, card.task) == (recipe.main, recipe.task)
+        assert TrainConfig(**card.training) == recipe.config  # an older card lacks settings that came later
         assert card.notes == recipe.notes
         assert recipe.network.items() <= card.architecture.items()
         assert card.command == command_of(recipe, card.seed)

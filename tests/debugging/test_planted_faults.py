@@ -10,6 +10,7 @@ from explainer_core.zoo.cards import measured_accuracy
 from explainer_core.zoo.pretrained import find_card
 from explainer_core.zoo.recipes import CASE_RECIPES
 from explainer_core.zoo.tasks import make_task
+from explainer_core.zoo.training import TrainConfig
 
 CPU = torch.device("cpu")
 
@@ -63,7 +64,7 @@ def test_cards_do_not_give_the_fault_away(case):
 def test_the_recipes_are_those_of_the_cards():
     for (dataset, model), recipe in CASE_RECIPES.items():
         card = find_card(dataset, model)
-        assert card.training == recipe.config.to_dict()
+        assert TrainConfig(**card.training) == recipe.config
         assert card.command == f"python -m explainer_core train {dataset} {model} --seed 0"
 
 
