@@ -132,6 +132,9 @@ def headline(
     if outcome.level == DEFAULT:
         empty = f"The network says “{name}” without any {things.edge} too ({percent(outcome.empty)})"
         return f"{quoted} by default: nothing to explain", f"{empty}: nothing in the graph needs explaining."
+    if count == 0:
+        full = f"the network gives “{name}” {percent(outcome.full)}"
+        return f"Nothing speaks for “{name}”", f"There is no {things.edge} within reach; {full}."
     because = part if shape is None else f"this {shape}"
     title = {
         CARRIES: f"{quoted}, because of {because}",

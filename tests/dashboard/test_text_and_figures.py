@@ -106,6 +106,9 @@ def test_the_class_that_is_asked_about_is_the_one_in_the_headline():
     assert words.headline(asked, judged(NOT_ENOUGH, keeps=False), 6, "nodes")[0].endswith(", not enough")
     assert words.accent_means(asked, shown()) == "what speaks for “Mr. Hi”"
     assert words.badge(asked, judged())[1] == "carries it"  # it is not the prediction
+    nothing = words.headline(asked, judged(NOT_ENOUGH, keeps=False), 0, "nodes")
+    assert nothing[0] == "Nothing speaks for “Mr. Hi”"
+    assert nothing[1].startswith("There is no edge within reach")
 
 
 def test_the_legend_claims_no_more_than_the_verdict():
