@@ -63,3 +63,15 @@ def one_thread() -> Iterator[None]:
             _inside -= 1
             if not _inside:
                 torch.set_num_threads(_outside)
+
+
+def restore_torch() -> bool:
+    """For a process whose work was cut off anywhere: what a block or a call of torch's would have put back is as it was at first.
+
+    False where a lock was left behind: whoever comes next would wait for ever.
+    """
+    global _inside
+    torch.set_grad_enabled(True)
+    _inside = 0
+    torch.set_num_threads(1)
+    return not _lock.locked()

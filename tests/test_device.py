@@ -1,9 +1,10 @@
-"""Which process works on which CUDA device, with a count that is made up: the tests run where there is none."""
+"""Which process works on which CUDA device, with a count that is made up: the tests run where there is none; and what a run that is cut off leaves."""
 
 import pytest
 import torch
 
-from explainer_core.device import take_device
+from explainer_core import device
+from explainer_core.device import restore_torch, take_device
 
 
 @pytest.fixture
@@ -29,3 +30,14 @@ def test_without_a_device_all_processes_work_and_none_is_chosen(devices):
     chosen = devices(0)
     assert [take_device(number) for number in range(4)] == [True] * 4
     assert chosen == []
+
+
+def test_work_that_was_cut_off_leaves_gradients_on_and_says_so_where_a_lock_is_left():
+    try:
+        torch.set_grad_enabled(False)
+        assert restore_torch()
+        assert torch.is_grad_enabled()
+        with device._lock:
+            assert not restore_torch()
+    finally:
+        torch.set_grad_enabled(True)

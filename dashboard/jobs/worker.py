@@ -21,7 +21,7 @@ from dashboard.jobs import wire
 READY, PROGRESS, DONE, FAILED, CANCELLED = "ready", "progress", "done", "failed", "cancelled"  # what a worker says
 RUN, CANCEL = "run", "cancel"  # what it is told
 AGAIN = 0.02  # seconds until a run is interrupted that could not be
-WARM_UP = "dashboard.tasks"  # the module whose `warm_up` loads what every task needs
+TASKS = "dashboard.tasks"  # the module whose `warm_up` loads what every task needs, and whose `restore` mends what is cut off
 
 
 class Cancelled(BaseException):
@@ -31,8 +31,8 @@ class Cancelled(BaseException):
 class Worker:
     """The main thread runs the tasks; another listens, and interrupts it."""
 
-    def __init__(self, inbox: BinaryIO, outbox: BinaryIO):
-        self.inbox, self.outbox = inbox, outbox
+    def __init__(self, inbox: BinaryIO, outbox: BinaryIO, restore: Callable[[], bool]):
+        self.inbox, self.outbox, self.restore = inbox, outbox, restore
         self.runs: queue.SimpleQueue = queue.SimpleQueue()
         self.running: int | None = None  # the number of the task that may be interrupted now
         self.cancelled: int | None = None
@@ -43,7 +43,10 @@ class Worker:
         threading.Thread(target=self._listen, daemon=True).start()
         while True:
             number, task, args = self.runs.get()
-            self._say(*self._run(number, task, args))
+            outcome = self._run(number, task, args)
+            if outcome[0] == CANCELLED and not self.restore():
+                os._exit(1)  # another is started in its place
+            self._say(*outcome)
 
     def _listen(self) -> None:
         while True:
@@ -115,13 +118,14 @@ def _portable(error: Exception) -> Exception:
         return rebuilt(str(error))
 
 
-def main(warm_up: str = WARM_UP) -> None:
+def main(tasks: str = TASKS) -> None:
     """The whole program; its argument is the worker's number. Messages come and go where a program reads and prints."""
     inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not come between two messages
-    worker = Worker(inbox, outbox)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    needed = importlib.import_module(warm_up).warm_up(int(sys.argv[1]))
+    module = importlib.import_module(tasks)
+    worker = Worker(inbox, outbox, module.restore)
+    needed = module.warm_up(int(sys.argv[1]))
     gc.freeze()
     wire.send(outbox, (READY, 0, needed))
     if needed:

@@ -36,7 +36,7 @@ from dashboard.tasks.own_data import (
     train_network,
 )
 from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype, stored_prototypes, usual_request
-from dashboard.tasks.warming import warm_up
+from dashboard.tasks.warming import restore, warm_up
 
 __all__ = [
     "Beside",
@@ -64,6 +64,7 @@ __all__ = [
     "predict_edited",
     "read_upload",
     "resize",
+    "restore",
     "sizes_of_weights",
     "stored_prototypes",
     "take_weights",

@@ -7,7 +7,7 @@ from dashboard.catalogue import own, script
 from dashboard.first_look import first_look
 from dashboard.schema import Request
 from dashboard.tasks.explaining import explain
-from explainer_core.device import take_device, use_one_thread
+from explainer_core.device import restore_torch, take_device, use_one_thread
 
 
 def warm_up(number: int) -> bool:
@@ -21,3 +21,9 @@ def warm_up(number: int) -> bool:
     request = Request(card.dataset, card.model, card.task, first_look(card.dataset).target)
     explain(replace(request, config=replace(request.config, steps=1)), emit=lambda progress: None)
     return True
+
+
+def restore() -> bool:
+    """After a run that was cut off: an interruption may fall between two lines of torch's own that belong together, and leave
+    this process without gradients, or within a mode. False where that cannot be mended."""
+    return restore_torch()

@@ -162,6 +162,15 @@ def test_a_run_ends_when_its_visitor_leaves_and_the_worker_goes_on(pool):
     assert set(pool.processes) == before
 
 
+def test_a_worker_that_cannot_be_mended_after_an_interruption_makes_room_for_another(pool):
+    visit = Visit(pool, toy_tasks.spoil, 30.0)
+    until(lambda: is_running(pool))
+    (spoilt,) = [worker.process.pid for worker in pool._workers.values() if worker.job is not None]
+    visit.leave()
+    until(lambda: spoilt not in pool.processes)
+    assert run(pool, toy_tasks.wait, 0.01) != spoilt
+
+
 def test_a_module_that_is_being_loaded_is_not_left_half_loaded(tmp_path):
     lines = "import time", "until = time.monotonic() + 0.6", "while time.monotonic() < until: pass", "whole = True"
     (tmp_path / "slow_to_load.py").write_text("\n".join(lines))

@@ -13,6 +13,19 @@ def warm_up(number: int) -> bool:
     return number < int(os.environ.get("TOY_DEVICES", "100"))
 
 
+def restore() -> bool:
+    """False once a run has left something behind that nobody can mend."""
+    return not LEFT_BEHIND
+
+
+LEFT_BEHIND: list[str] = []
+
+
+def spoil(seconds: float, *, emit) -> None:
+    LEFT_BEHIND.append("something")
+    wait(seconds, emit=emit)
+
+
 def note(path: str, *, emit) -> int:
     """Leaves a line in a file, so that runs can be counted, and says which process this is."""
     with Path(path).open("a") as file:
