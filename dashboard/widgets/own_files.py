@@ -236,8 +236,8 @@ def kept(upload: services.Upload, title: str) -> None:
     try:
         name = services.keep(upload, title)
     except ValueError as error:
-        state.end_training("error", str(error))
+        state.tell("error", str(error))
         return
     state.forget_read()
-    state.end_training()
+    state.tell()
     state.set_query_param(state.DATASET, name)
