@@ -58,6 +58,7 @@ class Upload:
     fields: tuple[str, ...]
     label_field: str
     notes: tuple[str, ...]
+    left_out: tuple[str, ...]  # lines that could not be read, a reason each
     heading: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]  # the first nodes or graphs, as they were read
 
@@ -86,6 +87,7 @@ def read_upload(format: str, files: tuple[SentFile | None, ...], options: Option
         found.fields,
         found.label_field,
         found.notes,
+        found.left_out,
         heading,
         rows,
     )
