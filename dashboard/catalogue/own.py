@@ -7,7 +7,6 @@ and from the token: nobody can guess it, and no two visitors share one.
 
 import hashlib
 import hmac
-import os
 import re
 import shutil
 import threading
@@ -16,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from dashboard.cache import forget
 from dashboard.catalogue.entry import Entry, NotHere
@@ -44,6 +44,8 @@ class _Brought:
     summary: str
     task: str
     cards: list[Card] = field(default_factory=list)
+    models: set[str] = field(default_factory=set)  # all names that a network ever had
+    training: Any = None  # the last one on these data
 
 
 @dataclass
@@ -83,12 +85,9 @@ def add(token: str, title: str, data: Graph | GraphSet, *, task: str | None = No
             folder = private_folder() / name
             folder.mkdir(mode=0o700, exist_ok=True)
             write_atomically(folder / "data.safetensors", content)
-        before = visitor.brought.get(name)
         usual = "graph" if isinstance(data, GraphSet) else "node"
-        brought = _Brought(title, len(content), summary, task or usual)
-        if before is not None:
-            brought.size, brought.cards = before.size, before.cards
-        visitor.brought[name] = brought
+        before = visitor.brought.get(name) or _Brought(title, len(content), summary, task or usual)
+        visitor.brought[name] = replace(before, title=title, summary=summary, task=task or usual)
     return name
 
 
@@ -107,9 +106,8 @@ def add_network(token: str, dataset: str, card: Card, weights: bytes) -> str:
             raise ValueError(
                 f"a network's name must be up to 40 small letters, digits, - or _ (got {card.model[:60]!r})"
             )
-        number, taken = 1, set(os.listdir(private_folder() / dataset))
-        model = card.model
-        while f"{dataset}_{model}.safetensors" in taken:
+        number, model = 1, card.model
+        while model in brought.models:
             number += 1
             model = f"{card.model}-{number}"
         digest = hashlib.sha256(weights).hexdigest()
@@ -124,8 +122,45 @@ def add_network(token: str, dataset: str, card: Card, weights: bytes) -> str:
             path.with_suffix(".json").unlink(missing_ok=True)
             raise ValueError(str(error).partition("; restore the file")[0]) from error
         brought.cards.append(card)
+        brought.models.add(model)
         brought.size += len(weights)
     return model
+
+
+def drop_network(token: str, dataset: str, model: str) -> None:
+    """Deletes a network of this visitor; its name is never given again. The first of the others is then the main one."""
+    with _lock:
+        _, brought = _find(token, dataset)
+        card = next((each for each in brought.cards if each.model == model), None)
+        if card is None:
+            return  # another tab was quicker
+        folder = private_folder() / dataset
+        weights = folder / f"{card.name}.safetensors"
+        brought.size -= weights.stat().st_size
+        brought.cards.remove(card)
+        weights.unlink()
+        weights.with_suffix(".json").unlink()
+        if card.main and brought.cards:
+            brought.cards[0] = replace(brought.cards[0], main=True)
+            save_card(brought.cards[0], folder=folder)
+
+
+def set_training(token: str, dataset: str, training: Any) -> None:
+    """What is being trained on these data, or was last; it goes with them."""
+    with _lock:
+        _find(token, dataset)[1].training = training
+
+
+def trainings(token: str) -> dict[str, Any]:
+    """The last training on each data set of this visitor."""
+    with _lock:
+        visitor = _visitors.get(token) or _Visitor(0.0)
+        return {name: each.training for name, each in visitor.brought.items() if each.training is not None}
+
+
+def all_trainings() -> list[Any]:
+    with _lock:
+        return [training for token in _visitors for training in trainings(token).values()]
 
 
 def of(token: str) -> list[Entry]:
@@ -186,6 +221,15 @@ def _check_room(visitor: _Visitor, size: int) -> None:
 def watch_presence(present: Callable[[str], bool]) -> None:
     """Tells whether a page of the token's visitor is open now."""
     _watched[:] = [present]
+
+
+def seconds_away(token: str, dataset: str) -> float:
+    """How long the visitor has had no page open; raises NotHere where their data is gone."""
+    with _lock:
+        visitor, _ = _find(token, dataset)
+        if any(present(token) for present in _watched):
+            visitor.seen_at = _clock()
+        return _clock() - visitor.seen_at
 
 
 def drop_the_absent() -> None:

@@ -21,16 +21,23 @@ PAUSE = 1.0  # seconds before a worker is started in place of one that never bec
 
 
 class Pool:
-    """Everything but the pipes is under one lock."""
+    """Everything but the pipes is under one lock. `way_out` is what those are told whose run went over a limit."""
 
-    def __init__(self, limits: Limits, start_worker: Callable[[int], WorkerProcess] = WorkerProcess):
-        self.limits, self._start_worker = limits, start_worker
+    def __init__(
+        self,
+        limits: Limits,
+        start_worker: Callable[[int], WorkerProcess] = WorkerProcess,
+        *,
+        spare: int = SPARE,
+        way_out: str = "choose fewer steps, seeds, edges or members",
+    ):
+        self.limits, self._start_worker, self._way_out = limits, start_worker, way_out
         self._lock = threading.RLock()
         self._workers: dict[int, WorkerProcess] = {}
         self._waiting: list[Job] = []
         self._wanted: dict[Hashable, Job] = {}  # waiting or running
         self._of_visitor: dict[Hashable, Job] = {}
-        self._was_ready = [threading.Event() for _ in range(limits.workers + SPARE)]
+        self._was_ready = [threading.Event() for _ in range(limits.workers + spare)]
         self._open = True
 
     def start(self) -> None:
@@ -41,6 +48,8 @@ class Pool:
     def close(self) -> None:
         with self._lock:
             self._open = False
+            for job in list(self._wanted.values()):
+                self._finish(job, error=RunRefused("a run must end with its server (it is being stopped); ask again"))
             for worker in self._workers.values():
                 worker.kill()
 
@@ -62,9 +71,12 @@ class Pool:
         priority: Priority = Priority.PICTURE,
         long: bool = False,
         pulse: Callable[[], None] = lambda: None,
-        on_progress: Callable[[Any], None] = lambda progress: None,
+        on_progress: Callable[[Any], object] = lambda progress: None,
     ) -> Any:
-        """The task's result. Same keys are one run. `pulse` raises when the visitor has left, and with the last one the run ends."""
+        """The task's result. Same keys are one run. `pulse` raises when the visitor has left, and with the last one the run ends.
+
+        Where `on_progress` is True, the task is told that it is enough, and may return what it has.
+        """
         job = self._join(
             Job(key, task, args, priority, long, time.monotonic(), threading.Condition(self._lock)), visitor
         )
@@ -79,7 +91,8 @@ class Pool:
                 pulse()
                 if reports > seen:
                     seen = reports
-                    on_progress(progress)
+                    if on_progress(progress) is True:
+                        self._tell_enough(job)
                 elif ahead is not None and (ahead != told or time.monotonic() - told_at > RETELL):
                     told, told_at = ahead, time.monotonic()
                     on_progress(Waiting(ahead))
@@ -145,6 +158,12 @@ class Pool:
                 return
             worker.cancelled_at, run_number = time.monotonic(), worker.run_number
         worker.tell_to_cancel(run_number)
+
+    def _tell_enough(self, job: Job) -> None:
+        with self._lock:
+            told = [(worker, worker.run_number) for worker in self._workers.values() if worker.job is job]
+        for worker, run_number in told:
+            worker.tell_enough(run_number)
 
     def _forget(self, job: Job) -> None:
         if self._wanted.get(job.key) is job:
@@ -269,7 +288,7 @@ class Pool:
 
     def _end(self, worker: WorkerProcess, job: Job, rule: str) -> None:
         """Those who wait for a run are told at once why it is ended."""
-        refused = RunRefused(f"{rule}; choose fewer steps, seeds, edges or members")
+        refused = RunRefused(f"{rule}; {self._way_out}")
         with self._lock:
             if worker.job is job and not job.finished:
                 worker.ended_because = refused

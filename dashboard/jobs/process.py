@@ -1,5 +1,6 @@
 """The server's end of one worker process."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -11,19 +12,25 @@ import psutil
 
 from dashboard.jobs import wire
 from dashboard.jobs.job import Job
-from dashboard.jobs.worker import CANCEL, RUN
+from dashboard.jobs.worker import CANCEL, ENOUGH, RUN
 
+BEHIND_OTHERS = 19 if os.name == "posix" else getattr(psutil, "IDLE_PRIORITY_CLASS", 0)  # for the system's scheduler
 COMMAND = (sys.executable, "-c", "from dashboard.jobs.worker import main; main()")
 
 
 class WorkerProcess:
-    """A process that is spawned, not forked: no thread or lock of the server comes with it."""
+    """A process that is spawned, not forked: no thread or lock of the server comes with it.
 
-    def __init__(self, number: int, command: Sequence[str] = COMMAND):
+    One that is `behind_others` works with what they leave of the machine.
+    """
+
+    def __init__(self, number: int, command: Sequence[str] = COMMAND, *, behind_others: bool = False):
         self.number = number
         self.process = subprocess.Popen(  # noqa: S603  (a command of our own, with a number)
             [*command, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
+        if behind_others:
+            psutil.Process(self.process.pid).nice(BEHIND_OTHERS)
         self._speaking = threading.Lock()
         self.ready = False
         self.retired = False  # there was no device for it
@@ -52,6 +59,10 @@ class WorkerProcess:
     def tell_to_cancel(self, run_number: int) -> None:
         """It drops that run, if it has not gone on to another by then."""
         self._say(CANCEL, run_number)
+
+    def tell_enough(self, run_number: int) -> None:
+        """That run is to come to its end, and give what it has."""
+        self._say(ENOUGH, run_number)
 
     def _say(self, *message: object) -> None:
         try:

@@ -1,7 +1,8 @@
 """A worker process: it runs one task after another, says how far it is, and drops a task when it is told to.
 
-A task is a function `task(*args, emit)` that may call `emit(progress)`. It is cancelled by an exception that rises in it between
-two lines of Python, so that no task has to look for it.
+A task is a function `task(*args, emit)` that may call `emit(progress)`, which is True once whoever waits has had enough: the task
+may then return what it has. It is cancelled by an exception that rises in it between two lines of Python, so that no task has
+to look for it.
 """
 
 import _thread
@@ -19,7 +20,7 @@ from typing import Any, BinaryIO
 from dashboard.jobs import wire
 
 READY, PROGRESS, DONE, FAILED, CANCELLED = "ready", "progress", "done", "failed", "cancelled"  # what a worker says
-RUN, CANCEL = "run", "cancel"  # what it is told
+RUN, CANCEL, ENOUGH = "run", "cancel", "enough"  # what it is told
 AGAIN = 0.02  # seconds until a run is interrupted that could not be
 TASKS = "dashboard.tasks"  # the module whose `warm_up` loads what every task needs, and whose `restore` mends what is cut off
 
@@ -36,6 +37,7 @@ class Worker:
         self.runs: queue.SimpleQueue = queue.SimpleQueue()
         self.running: int | None = None  # the number of the task that may be interrupted now
         self.cancelled: int | None = None
+        self.enough: int | None = None  # the number of the task that is to come to its end
         self.speaking = False
 
     def serve(self) -> None:
@@ -56,6 +58,8 @@ class Worker:
                 os._exit(0)  # the server is gone
             if kind == RUN:
                 self.runs.put((number, *rest))
+            elif kind == ENOUGH:
+                self.enough = number
             else:
                 self.cancelled = number
                 if self.running == number:
@@ -75,12 +79,13 @@ class Worker:
         return self.running is not None and self.running == self.cancelled
 
     def _run(self, number: int, task: Callable[..., Any], args: tuple) -> tuple:
-        def emit(progress: object) -> None:
+        def emit(progress: object) -> bool:
             self.speaking = True
             self._say(PROGRESS, number, progress)
             self.speaking = False
             if self._is_cancelled():
                 raise Cancelled
+            return self.enough == number
 
         try:
             try:

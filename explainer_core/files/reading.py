@@ -29,7 +29,8 @@ class Reading:
     data: Graph | GraphSet  # with train_mask, val_mask and test_mask in node_data where the file has a split
     fields: tuple[str, ...]  # columns that may be chosen as classes or features
     label_field: str
-    notes: tuple[str, ...]  # what was left out, merged or scaled, a sentence each
+    notes: tuple[str, ...]  # which columns were left out, what was merged or scaled, a sentence each
+    left_out: tuple[str, ...] = ()  # lines that are no molecule: "line 3: a molecule must be ..."
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,8 @@ def _read_node_link(files: Sequence[SentFile | None], options: Options) -> Readi
 
 def _read_smiles(files: Sequence[SentFile | None], options: Options) -> Reading:
     assert files[0] is not None  # read_files has looked
-    data, found = read_molecules(files[0], options)
-    return Reading(data, found.fields, found.label_field, found.notes)
+    found = read_molecules(files[0], options)
+    return Reading(found.data, found.fields, found.label_field, (), found.left_out)
 
 
 def _graph(file: SentFile, nodes: Nodes | None, edge_rows: Rows, directed: bool, options: Options) -> Reading:

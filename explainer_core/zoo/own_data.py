@@ -91,7 +91,7 @@ def _like(data: Graph | GraphSet, task: str) -> tuple[dict, TrainConfig]:
 def train_own(
     data: Graph | GraphSet, wanted: Plan, *, seed: int = 0, device=None, on_epoch: EpochDone | None = None
 ) -> tuple[GNN, Card]:
-    """Trains on the data's own split, else on a stratified one by the seed; `on_epoch` may raise to stop."""
+    """Trains on the data's own split, else on a stratified one by the seed; `on_epoch` may be True to end it, or raise."""
     task = make_task(data, wanted.spec.task, seed, device or pick_device())
     if wanted.spec.task != "link":
         seen = len(task.truth("train").unique())

@@ -103,3 +103,16 @@ def chatter(*, emit) -> str:
     sys.stdout.flush()
     os.write(1, b"\x00\x00\x00\x00\x00\x00\x00\x05hello")
     return "quiet"
+
+
+def count(*, emit) -> int:
+    """Counts until it is enough."""
+    found = 0
+    while not emit(found):
+        found += 1
+        time.sleep(0.02)
+    return found
+
+
+def niceness(*, emit) -> int:
+    return os.nice(0)
