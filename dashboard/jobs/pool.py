@@ -272,7 +272,7 @@ class Pool:
             job.attempts += 1
             if worker.ended_because is not None:
                 self._finish(job, error=worker.ended_because)
-            elif not job.visitors:
+            elif not job.visitors and not job.holders:
                 self._finish(job)
             elif job.attempts >= ATTEMPTS:
                 self._finish(

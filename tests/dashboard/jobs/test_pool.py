@@ -135,6 +135,16 @@ def test_a_run_that_was_begun_is_not_run_again_though_it_was_finished_first(pool
         run(pool, toy_tasks.refuse, "too much")
 
 
+def test_a_run_that_was_begun_is_not_lost_with_its_worker_though_its_visitor_asks_for_something_else(pool, tmp_path):
+    with begun(pool, toy_tasks.note, str(tmp_path / "runs")):
+        until(lambda: is_running(pool))
+        (worker,) = [worker for worker in pool._workers.values() if worker.job is not None]
+        assert run(pool, toy_tasks.tell, 1) == "told"  # from here on nobody is written down as waiting for the first
+        worker.process.kill()
+        until(lambda: worker.process.pid not in pool.processes)
+        assert run(pool, toy_tasks.note, str(tmp_path / "runs")) in pool.processes
+
+
 def test_a_run_that_was_begun_ends_with_the_block_unless_another_waits_for_it(pool):
     with begun(pool, toy_tasks.wait, 30.0):
         until(lambda: is_running(pool))
