@@ -54,7 +54,9 @@ def show_last(info: services.DatasetInfo) -> None:
         return
     if last.problem:
         st.error(sentence(last.problem))
-    if last.card is not None:
+    elif last.curves is None:
+        st.info("The training was stopped before its first epoch; there is nothing to keep.")
+    elif last.card is not None:
         ended = "stopped early; " if last.stopping else ""
         st.success(sentence(f"{model_text.model_title(last.card)}: {ended}{training.result(last.card)}"))
         explain_button(last.card, "explain the last")

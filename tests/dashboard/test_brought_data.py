@@ -197,6 +197,7 @@ def test_stopping_keeps_the_best_epoch_so_far(going_on):
     assert ended.problem == ""
     assert services.own_networks(name) == [ended.card]
     assert 1 <= ended.card.best_epoch <= ended.card.epochs < 5000
+    assert not ended.running
     best = max(ended.curves.epochs, key=lambda epoch: epoch.val_accuracy)
     assert ended.card.val_accuracy >= round(best.val_accuracy, 4)
 
