@@ -49,6 +49,15 @@ def wait(seconds: float, *, emit) -> int:
     return os.getpid()
 
 
+def write(path: str, times: int, *, emit) -> int:
+    """One byte more in a file for each turn, busy in Python in between, so that one sees whether it stands still."""
+    with Path(path).open("ab", buffering=0) as file:
+        for _ in range(times):
+            file.write(b".")
+            sum(range(100_000))
+    return os.getpid()
+
+
 def hang(seconds: float, *, emit) -> None:
     """Not in Python, so that no exception can reach it."""
     time.sleep(seconds)
