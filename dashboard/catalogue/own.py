@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.cache import forget
-from dashboard.catalogue.entry import Entry, NotHere
+from dashboard.catalogue.entry import Entry, NotHere, python_of_weights
 from dashboard.limits import MB
 from dashboard.private_folder import private_folder
 from explainer_core import Card, DatasetInfo, Graph, GraphSet, Model
@@ -43,6 +43,7 @@ class _Brought:
     size: int
     summary: str
     task: str
+    python: str  # an expression that reads the same data
     cards: list[Card] = field(default_factory=list)
     models: set[str] = field(default_factory=set)  # all names that a network ever had
     training: Any = None  # the last one on these data
@@ -68,11 +69,19 @@ _watched: list[Callable[[str], bool]] = []  # who tells whether a visitor is the
 # What a page asks, always with the token of its visitor
 
 
-def add(token: str, title: str, data: Graph | GraphSet, *, task: str | None = None, summary: str = "") -> str:
+def add(
+    token: str,
+    title: str,
+    data: Graph | GraphSet,
+    *,
+    task: str | None = None,
+    summary: str = "",
+    python: str = "...  # your data, as xc.Graph",
+) -> str:
     """Keeps data for one visitor; returns the name it goes by from now on. The same data again is the same name.
 
-    `task` is what its networks predict: "node" or "link" of a graph, "graph" of a set. Raises ValueError with one
-    sentence where there is no room.
+    `task` is what its networks predict: "node" or "link" of a graph, "graph" of a set; `python` is an expression that reads
+    the same data. Raises ValueError with one sentence where there is no room.
     """
     content = to_bytes(data)
     name = PREFIX + hmac.new(token.encode(), content, hashlib.sha256).hexdigest()[:32]
@@ -86,8 +95,8 @@ def add(token: str, title: str, data: Graph | GraphSet, *, task: str | None = No
             folder.mkdir(mode=0o700, exist_ok=True)
             write_atomically(folder / "data.safetensors", content)
         usual = "graph" if isinstance(data, GraphSet) else "node"
-        before = visitor.brought.get(name) or _Brought(title, len(content), summary, task or usual)
-        visitor.brought[name] = replace(before, title=title, summary=summary, task=task or usual)
+        before = visitor.brought.get(name) or _Brought(title, len(content), summary, task or usual, python)
+        visitor.brought[name] = replace(before, title=title, summary=summary, task=task or usual, python=python)
     return name
 
 
@@ -171,10 +180,7 @@ def of(token: str) -> list[Entry]:
         if visitor is None:
             return []
         visitor.seen_at = _clock()
-        return [
-            _entry(name, each.title, each.summary, each.task, tuple(each.cards))
-            for name, each in visitor.brought.items()
-        ]
+        return [_entry(name, each) for name, each in visitor.brought.items()]
 
 
 def drop(token: str, dataset: str) -> None:
@@ -258,14 +264,20 @@ def read(dataset: str) -> Entry:
     """Raises NotHere for what is not, or no longer, in the server's folder."""
     forget_the_gone()
     folder = _folder(dataset)
-    cards = tuple(read_card(path) for path in sorted(folder.glob(f"{dataset}_*.json")))
     _known.add(dataset)
-    return _entry(dataset, "", "", "", cards)
+    with _lock:
+        for visitor in _visitors.values():
+            if dataset in visitor.brought:
+                return _entry(dataset, visitor.brought[dataset])
+    # a worker, which knows of nobody
+    cards = [read_card(path) for path in sorted(folder.glob(f"{dataset}_*.json"))]
+    return _entry(dataset, _Brought("", 0, "", "", "", cards))
 
 
-def _entry(dataset: str, title: str, summary: str, task: str, cards: tuple[Card, ...]) -> Entry:
-    info = DatasetInfo(dataset, title, task, summary, partial(_load_data, dataset))
-    return Entry(info, cards, partial(_load_model, dataset))
+def _entry(dataset: str, brought: _Brought) -> Entry:
+    info = DatasetInfo(dataset, brought.title, brought.task, brought.summary, partial(_load_data, dataset))
+    networks = {card.model: python_of_weights(card) for card in brought.cards}
+    return Entry(info, tuple(brought.cards), partial(_load_model, dataset), python=(brought.python, networks))
 
 
 def _load_data(dataset: str) -> Graph | GraphSet:

@@ -6,7 +6,7 @@ from dashboard import services, state
 from dashboard.view.plain_text import for_markdown, sentence
 from dashboard.widgets.own_files import bring_files
 from dashboard.widgets.own_networks import bring_weights, show_networks, title_of
-from dashboard.widgets.own_training import show_last_training, train_network
+from dashboard.widgets.own_training import train_network
 
 PAGE = "your own graph"
 WAYS = {"train": "Train one", "weights": "Bring its weights"}
@@ -62,7 +62,6 @@ def show_mine(mine: dict[str, services.DatasetInfo]) -> None:
     info = mine[name]
     st.header(title_of(info))
     st.caption(for_markdown(info.summary))
-    show_last_training(info)
     show_networks(info)
     st.subheader("A network for it")
     way = st.segmented_control(

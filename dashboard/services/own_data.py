@@ -1,13 +1,14 @@
 """What a visitor brings: their files read and previewed, kept for them alone, and networks for it, trained or brought."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from dashboard import catalogue, jobs, tasks
 from dashboard.catalogue import own
+from dashboard.catalogue.entry import weights_name
 from dashboard.limits import MB
 from dashboard.private_folder import private_folder
 from dashboard.schema import Card
@@ -59,6 +60,7 @@ class Upload:
     label_field: str
     notes: tuple[str, ...]
     left_out: tuple[str, ...]  # lines that could not be read, a reason each
+    python: str  # an expression that reads the same
     heading: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]  # the first nodes or graphs, as they were read
 
@@ -88,9 +90,17 @@ def read_upload(format: str, files: tuple[SentFile | None, ...], options: Option
         found.label_field,
         found.notes,
         found.left_out,
+        _python_of(format, files, options),
         heading,
         rows,
     )
+
+
+def _python_of(format: str, files: tuple[SentFile | None, ...], options: Options) -> str:
+    names = [file.name for file in files if file is not None]
+    changed = [each for each in fields(options) if getattr(options, each.name) != each.default]
+    settings = "".join(f", {each.name}={getattr(options, each.name)!r}" for each in changed)
+    return f"xc.read_files({format!r}, {names!r}{settings}).data  # your own files"
 
 
 def _first_nodes(graph: Graph) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -174,7 +184,8 @@ def keep(upload: Upload, title: str) -> str:
     title = " ".join(title.split())[:LONGEST_TITLE] or "My graph"
     possible = tasks_for(upload.data)
     summary = f"Brought by you: {_size(upload.facts)}."
-    return own.add(visitor_token(), title, upload.data, task=possible[0] if possible else None, summary=summary)
+    task = possible[0] if possible else None
+    return own.add(visitor_token(), title, upload.data, task=task, summary=summary, python=upload.python)
 
 
 def _size(facts: DatasetFacts) -> str:
@@ -241,6 +252,6 @@ def add_weights(dataset: str, data: bytes, fields: dict[str, Any]) -> str:
     return own.add_network(visitor_token(), dataset, card, weights)
 
 
-def weights_file(card: Card) -> bytes:
+def weights_file(card: Card) -> SentFile:
     """The weights of one of this visitor's networks, as safetensors."""
-    return read_weights(card, private_folder() / card.dataset)
+    return SentFile(weights_name(card), read_weights(card, private_folder() / card.dataset))

@@ -108,15 +108,9 @@ def _state(held: _Held) -> TrainingState:
         progress if isinstance(progress, Training) else None,
         not finished,
         run.stopping,
-        _problem(run) if finished else "",
+        "" if run.error is None else str(run.error),
         next((card for card in cards if card.model == run.result), None),
     )
-
-
-def _problem(run: BackgroundRun) -> str:
-    if run.error is not None:
-        return str(run.error)
-    return "" if run.result is not None else "the training was stopped before its first epoch; there is nothing to keep"
 
 
 def stop_training() -> None:

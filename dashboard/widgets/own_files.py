@@ -194,7 +194,7 @@ def show_left_out(upload: services.Upload) -> None:
     count, lines = len(upload.left_out), upload.facts.graphs + len(upload.left_out)
     if not count:
         return
-    told = [f"- {for_markdown(sentence(reason))}" for reason in upload.left_out[:MOST_REASONS]]
+    told = [f"- {sentence(reason)}" for reason in upload.left_out[:MOST_REASONS]]
     more = [f"- and {count - MOST_REASONS:,} more"] if count > MOST_REASONS else []
     what = "is no molecule and is" if count == 1 else "are no molecules and are"
     heading = f"{count:,} of {lines:,} lines {what} left out:"

@@ -23,13 +23,12 @@ def show_networks(info: services.DatasetInfo) -> None:
             st.markdown(
                 f"**{for_markdown(model_text.model_title(card))}** · {for_markdown(score(card))}", width="content"
             )
-            if st.button("Explain it", type="primary", icon=":material/arrow_forward:", key=f"explain {card.model}"):
-                query = {state.DATASET: card.dataset, state.MODEL: card.model}
-                st.switch_page("screens/explain.py", query_params=query)
+            explain_button(card, f"explain {card.model}")
+            weights = services.weights_file(card)
             st.download_button(
                 "Weights",
-                services.weights_file(card),
-                f"{card.model}.safetensors",
+                weights.data,
+                weights.name,
                 mime="application/octet-stream",
                 on_click="ignore",
                 icon=":material/download:",
@@ -44,6 +43,12 @@ def show_networks(info: services.DatasetInfo) -> None:
                 args=(card,),
                 key=f"remove {card.model}",
             )
+
+
+def explain_button(card: services.Card, key: str) -> None:
+    if st.button("Explain it", type="primary", icon=":material/arrow_forward:", key=key):
+        query = {state.DATASET: card.dataset, state.MODEL: card.model}
+        st.switch_page("screens/explain.py", query_params=query)
 
 
 def removed(card: services.Card) -> None:

@@ -8,24 +8,10 @@ import streamlit as st
 from dashboard import services, state
 from dashboard.view import explanation_text, figures, model_text, training
 from dashboard.view.plain_text import sentence
-from dashboard.widgets.own_networks import FAILURES, TASKS, title_of
+from dashboard.widgets.own_networks import FAILURES, TASKS, explain_button, title_of
 
 TICK = 1.0  # seconds between two drawings of the curves
 FIGURE = training.HEIGHT + 30  # pixels
-
-
-def show_last_training(info: services.DatasetInfo) -> None:
-    """What became of it, until the next one begins or its network is removed."""
-    last = services.last_training(info.name)
-    if last is None or last.running:
-        return
-    if last.problem:
-        st.error(sentence(last.problem))
-    elif last.card is not None:
-        ended = "stopped early; " if last.stopping else ""
-        st.success(sentence(f"{model_text.model_title(last.card)}: {ended}{training.result(last.card)}"))
-    if last.curves is not None:
-        draw_curves(last.curves)
 
 
 def train_network(info: services.DatasetInfo, mine: Mapping[str, services.DatasetInfo]) -> None:
@@ -41,9 +27,12 @@ def train_network(info: services.DatasetInfo, mine: Mapping[str, services.Datase
         request = choose_training(info, possible, disabled=running is not None)
         if running is None:
             begin_button(info, request)
-    if running is not None:
-        if running.request.dataset != info.name:
-            st.markdown(f"Being trained: a network for **{title_of(mine[running.request.dataset])}**")
+    if running is None:
+        show_last(info)
+    else:
+        other = mine.get(running.request.dataset)
+        if other is not None and other.name != info.name:
+            st.markdown(f"Being trained: a network for **{title_of(other)}**")
         watch()
 
 
@@ -56,6 +45,23 @@ def begin_button(info: services.DatasetInfo, request: services.TrainRequest) -> 
         f"{early} {services.training_seconds():,.0f} seconds at most, with the best epoch so far. It goes on while you look at "
         "something else here."
     )
+
+
+def show_last(info: services.DatasetInfo) -> None:
+    """What became of the last training, where it was watched, until the next one begins or its network is removed."""
+    last = services.last_training(info.name)
+    if last is None:
+        return
+    if last.problem:
+        st.error(sentence(last.problem))
+    elif last.curves is None:
+        st.info("The training was stopped before its first epoch; there is nothing to keep.")
+    elif last.card is not None:
+        ended = "stopped early; " if last.stopping else ""
+        st.success(sentence(f"{model_text.model_title(last.card)}: {ended}{training.result(last.card)}"))
+        explain_button(last.card, "explain the last")
+    if last.curves is not None:
+        draw_curves(last.curves)
 
 
 def begun(request: services.TrainRequest) -> None:

@@ -17,7 +17,7 @@ from explainer_core.files.text import SentFile, decoded
 from explainer_core.graph import GraphSet
 
 KNOWN = {*SMILES, *LABELS, *NAMES, *SPLITS}
-LONGEST_REASON = 160  # letters
+LONGEST_REASON = 240  # letters
 
 
 @dataclass(frozen=True)

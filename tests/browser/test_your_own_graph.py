@@ -92,7 +92,7 @@ def test_a_graph_of_each_format_is_read_trained_on_and_explained(page, format):
     train(page)
     expect(page.get_by_test_id("stAlert")).to_contain_text("of the test part right")
     expect(page.get_by_test_id("stPlotlyChart")).to_have_count(2)  # the curves stay
-    page.get_by_role("button", name="Explain it").click()
+    page.get_by_role("button", name="Explain it").last.click()
     expect(page).to_have_url(re.compile(r"/\?dataset=own-[0-9a-f]{32}&model=gcn"))
     explained(page)
 
@@ -153,6 +153,17 @@ def test_what_is_wrong_stands_beside_its_file(page, format, files, sentence):
     expect(page.get_by_role("button", name="Use this graph")).to_have_count(0)
 
 
+def test_lines_that_are_no_molecule_are_told_before_anything_is_kept(page):
+    open_page(page)
+    choose_format(page, "smiles")
+    send(page, "molecules.csv", b"smiles,label\nCCO,a\nC?,b\nCCN,b\nCCC,a\n")
+    told = page.get_by_test_id("stAlert")
+    expect(told).to_contain_text("1 of 4 lines is no molecule and is left out:")
+    expect(told).to_contain_text("Line 3: a molecule must be valid SMILES (got 'C?')")
+    expect(page.get_by_test_id("stMetric").filter(has_text="Graphs")).to_contain_text("3")
+    expect(page.get_by_role("button", name="Use this graph")).to_be_visible()
+
+
 def test_a_file_above_the_limit_is_refused(page):
     open_page(page)
     page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(
@@ -166,7 +177,12 @@ def test_a_file_above_the_limit_is_refused(page):
 
 
 def begin_long_training(page: Page) -> None:
+    """About a minute's."""
     choose_epochs(page, 5000, early=False)
+    for size, value in (("Layers", "8"), ("Units of a layer", "256")):
+        page.get_by_label(size, exact=True).fill(value)
+        page.get_by_label(size, exact=True).press("Enter")
+        settled(page)
     page.get_by_role("button", name="Train", exact=True).click()
     expect(page.get_by_test_id("stProgress")).to_contain_text(re.compile(r"Epoch [\d,]+ of at most 5,000: loss"))
 
@@ -186,7 +202,7 @@ def later_than(page: Page, first: int) -> None:
 
 def stop(page: Page) -> None:
     page.get_by_role("button", name="Stop", exact=True).click()
-    expect(page.get_by_role("button", name="Explain it")).to_be_visible()
+    expect(page.get_by_role("button", name="Explain it").first).to_be_visible()
     expect(page.get_by_test_id("stAlert")).to_contain_text("stopped early")
     settled(page)
 
@@ -204,8 +220,12 @@ def test_a_training_draws_its_curves_and_stops_with_what_it_has(page):
     page.get_by_role("button", name="Remove", exact=True).click()
     expect(page.get_by_role("button", name="Explain it")).to_have_count(0)
     settled(page)
-    page.get_by_text("Sizes and settings").click()
-    train(page)  # the worker is free again
+    page.get_by_role("button", name="Train", exact=True).click()
+    later_than(page, 0)  # the worker is free again
+    page.get_by_role("button", name="Stop", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Explain it").first).to_be_visible()
+    settled(page)
 
 
 def test_a_training_goes_on_through_touches_pages_and_reloads(page):
@@ -224,7 +244,7 @@ def test_a_training_goes_on_through_touches_pages_and_reloads(page):
     expect(page.get_by_role("heading", name="My graph")).to_be_visible()
     later_than(page, before)
     stop(page)
-    page.get_by_role("button", name="Explain it").click()
+    page.get_by_role("button", name="Explain it").last.click()
     explained(page)
 
 

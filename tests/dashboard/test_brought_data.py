@@ -104,7 +104,7 @@ def test_a_network_is_trained_kept_and_explained():
     request = services.Request(name, model, "node", 3)
     answer = services.explain(services.ask(request), lambda progress: None)
     assert abs(sum(answer.facts.probabilities) - 1) < 1e-4
-    again = torch.frombuffer(bytearray(services.weights_file(card)), dtype=torch.uint8)
+    again = torch.frombuffer(bytearray(services.weights_file(card).data), dtype=torch.uint8)
     assert len(again) > 1000
 
 
@@ -124,7 +124,7 @@ def test_parts_of_the_split_are_those_it_was_trained_with():
 def test_weights_are_taken_by_their_shapes():
     name = services.keep(read(), "Clubs")
     train(quick(name))
-    data = services.weights_file(services.own_networks(name)[0])
+    data = services.weights_file(services.own_networks(name)[0]).data
     found = services.sizes_of_weights(data)
     fields = services.usual_spec(name, found)
     assert (fields["kind"], fields["num_layers"], fields["hidden"], fields["in_features"]) == ("gcn", 2, 32, 4)
@@ -197,6 +197,7 @@ def test_stopping_keeps_the_best_epoch_so_far(going_on):
     assert ended.problem == ""
     assert services.own_networks(name) == [ended.card]
     assert 1 <= ended.card.best_epoch <= ended.card.epochs < 5000
+    assert not ended.running
     best = max(ended.curves.epochs, key=lambda epoch: epoch.val_accuracy)
     assert ended.card.val_accuracy >= round(best.val_accuracy, 4)
 
@@ -275,7 +276,7 @@ def test_a_network_is_removed_and_its_name_never_given_again():
     services.drop_network(first)
     (left,) = services.own_networks(name)
     assert (left.model, left.main) == (second.model, True)
-    assert own.room_left(ANN) == room + len(services.weights_file(left))
+    assert own.room_left(ANN) == room + len(services.weights_file(left).data)
     assert train(quick(name)).card.model == "gcn-3"
     with pytest.raises(ValueError, match="bring it again"):
         catalogue.load_model(name, first.model)
