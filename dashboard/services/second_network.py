@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from dashboard.jobs import Priority
 from dashboard.services.answer import Answer, ask, explain, known_answer
 from dashboard.services.catalogue import Card, all_cards
@@ -58,8 +56,7 @@ def on_one_layout(answers: Sequence[Answer], colour: str) -> list[Drawn]:
 
 def _redrawn(base: Drawn, answer: Answer, colour: str) -> Drawn:
     request, picture = answer.request, base.picture
-    position = answer.explanation.pair_positions
-    shown = np.array([position.get(pair, -1) for pair in base.pairs], dtype=np.int64)
+    shown = answer.explanation.positions(base.pairs)
     if request.kind == "node":
         colours, shapes = node_colours(request.dataset, request.model, picture.nodes, colour)
         graph = graph_of(request)

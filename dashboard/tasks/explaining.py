@@ -129,7 +129,7 @@ def _explained_by(request: Request, asked: Request) -> Timed:
     data, target = subject(asked)
     began = time.perf_counter()
     model, target_class = network(asked.dataset, asked.model), asked.target_class
-    found = xc.explain(model, data, target, asked.config, asked.method, target_class=target_class)
+    (found,) = xc.explain_many(model, data, [target], asked.config, asked.method, target_class=target_class)
     seconds = time.perf_counter() - began
     return Timed(found if asked.model == request.model else on_edges_of(computation_graph(request), found), seconds)
 

@@ -79,10 +79,12 @@ class Judge:
 
 def edge_rows(explanation: Explanation, edges: Sequence[Sequence[tuple[int, int]]]) -> np.ndarray:
     """Sets of edges as rows of booleans over the explanation's undirected pairs: (sets, u)."""
-    position = explanation.pair_positions
-    rows = np.zeros((len(edges), len(position)), dtype=bool)
-    for row, some in zip(rows, edges, strict=True):
-        row[[position[a, b] for a, b in some]] = True
+    rows = np.zeros((len(edges), len(explanation.pairs)), dtype=bool)
+    of_row = np.repeat(np.arange(len(edges)), [len(some) for some in edges])
+    at = explanation.positions([edge for some in edges for edge in some])
+    if (at < 0).any():
+        raise ValueError("a part must consist of edges of the explanation, the smaller number first (got others)")
+    rows[of_row, at] = True
     return rows
 
 

@@ -49,5 +49,5 @@ def to_pyg(explanation: Explanation, data: Graph | GraphSet, *, hard: bool, mode
 def _kept(explanation: Explanation) -> np.ndarray:
     """1 for the edges of G_S, both ways: (e,)."""
     row = np.zeros(len(explanation.pairs))
-    row[[explanation.pair_positions[edge] for edge in explanation.subgraph().edges]] = 1
+    row[explanation.positions(explanation.subgraph().edges)] = 1
     return row[explanation.pair_numbers] if len(row) else np.empty(0)

@@ -105,7 +105,7 @@ class Explanation:
     def _kept_first(self, scores: np.ndarray, shown: Subgraph) -> np.ndarray:
         """The same scores handed out anew: the largest to G_S, the others to the other pairs as they stood."""
         kept = np.zeros(len(scores), dtype=bool)
-        kept[[self.pair_positions[edge] for edge in shown.edges]] = True
+        kept[self.positions(shown.edges)] = True
         falling = np.argsort(-scores, kind="stable")
         handed_out = np.empty_like(scores)
         handed_out[np.concatenate([falling[kept[falling]], falling[~kept[falling]]])] = scores[falling]
@@ -132,18 +132,24 @@ class Explanation:
         """The number of the pair each directed edge belongs to: (e,)."""
         return self._numbered_pairs[1]
 
-    @cached_property
-    def pair_positions(self) -> dict[tuple[int, int], int]:
-        """The number of each pair."""
-        return {pair: i for i, pair in enumerate(map(tuple, self.pairs.tolist()))}
+    def positions(self, edges: Sequence[tuple[int, int]]) -> np.ndarray:
+        """The numbers of these pairs, smaller number first in each; -1 for what is none: (edges,)."""
+        asked, pairs = np.array(edges, dtype=np.int64).reshape(-1, 2), self.pairs
+        if not len(pairs):
+            return np.full(len(asked), -1, dtype=np.int64)
+        base = int(max(pairs.max(), asked.max(initial=0))) + 1
+        keys = pairs[:, 0] * base + pairs[:, 1]  # sorted, as the pairs are
+        wanted = asked[:, 0] * base + asked[:, 1]
+        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[found] == wanted, found, -1)
 
     @cached_property
     def pair_hops(self) -> np.ndarray:
         """Steps from the target to the nearer end of each pair: (u,)."""
-        hop: dict[int, int] = {}
-        for node, steps in zip(self.nodes.tolist(), self.hop.tolist(), strict=True):
-            hop[node] = min(steps, hop.get(node, steps))
-        return np.array([min(hop[a], hop[b]) for a, b in self.pairs.tolist()], dtype=np.int64)
+        names, number = np.unique(self.nodes, return_inverse=True)  # a node may be on both sides of a link
+        hop = np.full(len(names), np.iinfo(np.int64).max)
+        np.minimum.at(hop, number, self.hop)
+        return hop[np.searchsorted(names, self.pairs)].min(1) if len(self.pairs) else np.empty(0, dtype=np.int64)
 
     @cached_property
     def edges_at(self) -> EdgesAt:

@@ -24,7 +24,7 @@ from explainer_core.methods.objective import Weights
 WATCHED = 5  # steps of the masks between two reports
 LEARNT = 0.5  # the share of the work that is done once the masks are optimised
 ASKED = 2 * (2 * (1 + ROUNDS) + 1)  # batches that the model is asked about at most: both sides of every round, twice
-FROM_EDGES = ("_numbered_pairs", "pair_positions", "pair_hops", "edges_at")  # of an explanation, whatever its weights
+FROM_EDGES = ("_numbered_pairs", "pair_hops", "edges_at")  # of an explanation, whatever its weights
 
 
 @dataclass(frozen=True)

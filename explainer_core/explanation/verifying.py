@@ -54,7 +54,7 @@ def exchanged(model: Model, data: Graph | GraphSet, explanations: Sequence[Expla
     for i, explanation in enumerate(explanations):
         order = np.zeros(len(explanation.pairs))
         kept = explanation.subgraph()
-        order[[explanation.pair_positions[edge] for edge in kept.edges]] = 1
+        order[explanation.positions(kept.edges)] = 1
         scores = explanation.undirected()[1]
         own = {explanation.method: scores + (scores.max(initial=0) + 1) * order}
         asked = asked_of(explanation)

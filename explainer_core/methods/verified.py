@@ -23,7 +23,7 @@ OCCLUSION_EDGES = 100_000  # and so many edges of all the graphs that are asked 
 
 
 def proposals(objective: Objective) -> dict[str, Tensor]:
-    """A score for each directed edge, by the name of the proposal; chance plays no part in any: (e,) each."""
+    """A score for each directed edge, by the name of the proposal; the same from every start: (e,) each."""
     path = integrated_edges(objective, PATH_STEPS)
     most = min(OCCLUDED, max(10, OCCLUSION_EDGES // max(_largest(objective), 1)))
     return {
@@ -37,14 +37,15 @@ def proposals(objective: Objective) -> dict[str, Tensor]:
 def other_masks(objective: Objective) -> dict[str, Tensor]:
     """Masks with other necessities, optimised side by side: most of a step's cost does not grow with their number.
 
-    They begin without noise, so that only the user's own mask depends on the start.
+    They begin with the same noise from every start, so that only the user's own mask depends on it.
     """
     if _largest(objective) > LARGE:
         return {}
     config = replace(objective.config, seeds=1, features="none", **FAST)
     count, necessity = len(NECESSITIES), torch.tensor(NECESSITIES, device=objective.goal.device)
     many = replace(objective, config=config).repeated(count)
-    edge = gnnexplainer(replace(many, necessity=necessity.repeat(len(objective.goal)), noisy=False)).edge
+    seeds = torch.zeros(len(many.goal), dtype=torch.int64, device=necessity.device)
+    edge = gnnexplainer(replace(many, necessity=necessity.repeat(len(objective.goal)), seeds=seeds)).edge
     masks = edge.view(-1, count).unbind(1)  # copies of an edge lie side by side
     return {f"mask, necessity {each:g}": mask for each, mask in zip(NECESSITIES, masks, strict=True)}
 

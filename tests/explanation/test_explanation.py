@@ -12,6 +12,7 @@ from small_networks import case
 
 from explainer_core.api import explain
 from explainer_core.config import ExplainConfig
+from explainer_core.explanation.judging import edge_rows
 from explainer_core.explanation.result import Explanation, extract
 from explainer_core.explanation.verdict import Judged, Verdict
 from explainer_core.targets import Link, Node, WholeGraph
@@ -476,3 +477,15 @@ def test_what_is_no_whole_number_stays_as_it_was_given():
     for value in (True, 1.0, "1", None):
         assert Node(value).node is value
     assert WholeGraph().index is None
+
+
+def test_positions_are_those_of_the_pairs_and_what_is_none_has_none():
+    model, data, targets = case("node")
+    found = explain(model, data, targets[0], ExplainConfig(steps=2))
+    pairs = [(a, b) for a, b in found.pairs.tolist()]
+    assert found.positions(pairs[::-1]).tolist() == list(range(len(pairs)))[::-1]
+    assert found.positions([]).tolist() == []
+    a, b = pairs[0]
+    assert found.positions([(b, a), (10**6, 10**6 + 1), pairs[-1]]).tolist() == [-1, -1, len(pairs) - 1]
+    with pytest.raises(ValueError, match="edges of the explanation"):
+        edge_rows(found, [[(b, a)]])
