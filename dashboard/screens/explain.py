@@ -15,7 +15,7 @@ from dashboard.view.plain_text import sentence
 from dashboard.widgets import controls, verdict, welcome
 from dashboard.widgets.answers import draw_why_again, main_panel, show_why
 from dashboard.widgets.compared_methods import panels_beside, show_methods
-from dashboard.widgets.explanation_view import announce, headline_of, starts_of
+from dashboard.widgets.explanation_view import announce, explained, headline_of, named, starts_of
 from dashboard.widgets.export import Shown, export_button, share_button
 from dashboard.widgets.live_run import explain_in_sight
 from dashboard.widgets.missing import show_for_network
@@ -184,12 +184,13 @@ def shown_now(
 ) -> Shown:
     """What the page shows by now, with what other starts say if they were tried."""
     starts = [said] if (said := starts_of(answer)) else []
+    main = main_panel(answer)
     found = [*headline_of(answer), *starts, *(remark.text for remark in verdict.remarks(answer, trust))]
     return Shown(
         title=title,
         sentences=tuple(explanation_text.sentences(answer.facts, found)),
         picture=answer.question.drawing.picture,
-        panels=(main_panel(answer), *panels),
+        panels=(named(main, explained(answer, main)), *panels),
         size=answer.explanation.size,
         features=verdict.strongest_features(answer.question, explanations),
     )

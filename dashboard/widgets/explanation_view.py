@@ -1,6 +1,7 @@
 """The explanation as the page shows it: headline, picture, legend and the track of sizes, from one answer."""
 
 import zlib
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,6 +12,7 @@ from dashboard import services, state
 from dashboard.schema import group_of, judged, shape_of
 from dashboard.view import explanation_text
 from dashboard.view.explained import Explained, Size
+from dashboard.view.labels import labels_at_sizes, labels_in
 from dashboard.view.legend import ACCENT, DOTTED, Entry, of_nodes, of_truth
 from dashboard.view.picture import Panel, Picture
 from dashboard.view.things import things_of
@@ -32,11 +34,12 @@ def announce(question: services.Question, known: services.Answer | None) -> Delt
 def show_explanation(card: services.Card, answer: services.Answer, panel: Panel, title: str) -> None:
     request = answer.request
     ends = request.ends if request.kind == "link" else None
+    every_size = explained(answer, panel)
     explanation_view(
         WHY,
         answer.question.drawing.picture,
-        panel,
-        explained(answer, panel),
+        named(panel, every_size),
+        every_size,
         group="explain",
         subject=title,
         height=HEIGHT,
@@ -44,6 +47,12 @@ def show_explanation(card: services.Card, answer: services.Answer, panel: Panel,
         on_click=partial(_then_all, partial(state.clicked, WHY, card, ends)),
         on_size=partial(_then_all, partial(state.size_chosen, WHY)),
     )
+
+
+def named(panel: Panel, every_size: Explained) -> Panel:
+    """The panel with its names where they lie at every size."""
+    labels = every_size.labels
+    return panel if labels is None else replace(panel, labels=labels_in(labels[every_size.chosen - 1]))
 
 
 def _then_all(change) -> None:
@@ -64,15 +73,17 @@ def explained(answer: services.Answer, panel: Panel) -> Explained:
     sizes = [
         _size(answer, kept, verdict, drawn) for (kept, verdict), drawn in zip(answer.sizes, on_drawing, strict=True)
     ]
-    masked = services.is_mask(answer.explanation)
+    picture, masked = answer.question.drawing.picture, services.is_mask(answer.explanation)
+    parts = tuple((edges, nodes) for edges, nodes, _ in on_drawing)
     return Explained(
         token=_token(request),
         sizes=tuple(sizes),
         weights=None if masked else np.stack([weights for *_, weights in on_drawing]),
+        labels=None if picture.bonds else labels_at_sizes(picture, parts, answer.auto),
         chosen=answer.explanation.size,
         auto=answer.auto,
         is_auto=request.config.k_m == services.AUTO,
-        unit=things_of(answer.question.drawing.picture).many(request.config.k_m_unit),
+        unit=things_of(picture).many(request.config.k_m_unit),
         full=judged(answer.explanation).full,
         class_name=facts.class_names[asked],
         starts=starts_of(answer),

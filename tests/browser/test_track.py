@@ -8,7 +8,7 @@ from test_explain import QUICK, click_node, drag_to, open_page, settled
 
 SHOWN = """() => { const {panel, headline, sentence, track} = graphViews.why;
   return {kept: [...panel.look.kept].sort((a, b) => a - b), nodes: panel.look.keptNodes.size, headline: headline.textContent,
-    sentence: sentence.textContent, size: track.size, weights: [...panel.look.weights]} }"""
+    sentence: sentence.textContent, size: track.size, weights: [...panel.look.weights], labels: [...panel.look.labels]} }"""
 CAME = "size => graphViews.why.data.explained.chosen === size"
 
 
@@ -37,13 +37,14 @@ def test_while_dragging_everything_follows_and_nothing_is_sent_then_one_message(
     promised = page.evaluate(SHOWN)
     assert promised["size"] == size + 4
     assert promised["kept"] != before["kept"]
+    assert promised["labels"] != before["labels"]
     assert (promised["headline"], promised["sentence"]) != (before["headline"], before["sentence"])
     assert frames.sent == 0
     page.mouse.up()
     page.wait_for_function(CAME, arg=size + 4)
     assert frames.sent == 1
     settled(page)
-    assert page.evaluate(SHOWN) == promised  # picture, numbers and words, to the last digit that is shown
+    assert page.evaluate(SHOWN) == promised  # picture, names, numbers and words, to the last digit that is shown
     expect(page).to_have_url(re.compile(f"k_m={size + 4}"))
     assert page.evaluate("graphViews.why.mounts") == 1
 
