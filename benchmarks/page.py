@@ -22,8 +22,11 @@ TARGET = "() => { const why = globalThis.graphViews?.why; return why && why.pict
 HAS_TARGET = """node => { const why = globalThis.graphViews?.why;
   return why && why.picture.nodes[why.picture.targets[0]] === node && !why.badge.hidden && why.sentence.textContent }"""
 TOP = "() => graphViews.why.panel.stage.canvas.getBoundingClientRect().top + document.querySelector('[data-testid=stMain]').scrollTop"
-KEPT = "() => JSON.stringify([...graphViews.why.panel.look.kept])"
-OTHER_KEPT = "kept => JSON.stringify([...graphViews.why.panel.look.kept]) !== kept"
+PART = "() => [JSON.stringify([...graphViews.why.panel.look.kept]), graphViews.why.draws]"
+OTHER_PART = """([kept, draws]) => { const { panel, draws: now } = graphViews.why;
+  return JSON.stringify([...panel.look.kept]) !== kept && now > draws }"""
+HANDLE = """size => { const { track } = graphViews.why, box = track.slider.getBoundingClientRect();
+  return [track.size, box.left + track.x(size ?? track.size), box.top + box.height / 2] }"""
 WEIGHTS = "() => graphViews.why.data.panels[0].weights"
 OTHER_WEIGHTS = "weights => graphViews.why.data.panels[0].weights !== weights"
 IDLE = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
@@ -116,11 +119,25 @@ class Visitor:
         that went either way until then. The size is sent once it is let go, which tests/browser/test_track.py watches."""
         self.rest()
         self.page.get_by_role("slider", name="K_M").focus()
-        kept, before = self.page.evaluate(KEPT), self.received + self.sent
-        took = waited(
-            lambda: self.page.keyboard.press(key),
-            lambda: self.page.wait_for_function(OTHER_KEPT, arg=kept, polling="raf", timeout=60_000),
-        )
+        return self._redrawn(lambda: self.page.keyboard.press(key))
+
+    def drag_slider(self, moves: int) -> list[tuple[float, int]]:
+        """The same with the mouse, which takes the handle from size to size and is not let go between them."""
+        self.rest()
+        self.page.get_by_role("slider", name="K_M").scroll_into_view_if_needed()
+        size, x, y = self.page.evaluate(HANDLE)
+        self.page.mouse.move(x, y)
+        self.page.mouse.down()
+        found = []
+        for each in range(size + 1, size + 1 + moves):
+            _, x, y = self.page.evaluate(HANDLE, each)
+            found.append(self._redrawn(lambda x=x, y=y: self.page.mouse.move(x, y)))
+        self.page.mouse.up()
+        return found
+
+    def _redrawn(self, act: Callable[[], None]) -> tuple[float, int]:
+        part, before = self.page.evaluate(PART), self.received + self.sent
+        took = waited(act, lambda: self.page.wait_for_function(OTHER_PART, arg=part, polling="raf", timeout=60_000))
         return took, self.received + self.sent - before
 
     def move_regularisation(self, key: str) -> float:
@@ -157,9 +174,13 @@ def _clicks(report: figures.Report, visitor: Visitor, clicks: int) -> None:
 
 def _slider(report: figures.Report, visitor: Visitor, moves: int) -> None:
     visitor.open(MANY_SIZES)
-    times, traffic = zip(*(visitor.move_slider("ArrowRight") for _ in range(moves)), strict=True)
-    report.add("K_M slider to redrawn subgraph", statistics.median(times), "s", 0.1, "lower")
-    report.add("sent either way while the slider moves", statistics.median(traffic) / 1024, "KB", 0, "lower")
+    by_key = [visitor.move_slider("ArrowRight") for _ in range(moves)]
+    visitor.open(MANY_SIZES)
+    by_mouse = visitor.drag_slider(moves)
+    for how, found in (("by keyboard", by_key), ("by mouse", by_mouse)):
+        times, traffic = zip(*found, strict=True)
+        report.add(f"K_M {how} to redrawn subgraph", statistics.median(times), "s", 0.1, "lower")
+        report.add(f"sent either way while K_M moves {how}", statistics.median(traffic) / 1024, "KB", 0, "lower")
 
 
 def _regularisation(report: figures.Report, visitor: Visitor, moves: int) -> None:
