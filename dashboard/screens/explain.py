@@ -63,7 +63,9 @@ def show_answer(
     """The picture and its headline first; all that follows is worked out once they stand."""
     question = services.ask(choice.request, choice.colour, everything=choice.everything)
     title = f"{info.title} · {model_text.model_title(card)} · {question.facts.name}"
-    verdict.show_prediction(title, question.facts)
+    with st.container(horizontal=True, key="heading", **ROW):
+        verdict.show_prediction(title, question.facts)
+        beside_switch = show_switch()
     known = services.known_answer(question)
     left, right = st.columns([2, 1], gap="medium")
     with right:
@@ -71,7 +73,6 @@ def show_answer(
         below = st.empty()
     the_rest = cache(partial(show_the_rest, drawer, choice.request))  # once, after the picture or when it takes long
     with left:
-        beside_switch = show_switch()
         searching = announce(question, known)
         place = st.container()  # above the run that is watched, which comes and goes without moving it
         try:
@@ -141,7 +142,7 @@ def show_the_rest(drawer: DeltaGenerator, request: services.Request) -> None:
 
 def show_switch() -> DeltaGenerator:
     """Which explanation the picture shows; returns the place beside the switch."""
-    with st.container(horizontal=True, key="switch", **ROW):
+    with st.container(horizontal=True, key="switch", width="content", vertical_alignment="center", gap="small"):
         st.segmented_control(
             "What the picture shows",
             list(state.SHOWN_AS),

@@ -147,7 +147,7 @@ def headline(
     lost = "" if outcome.keeps_class else ", too little for that class"
     return title, (
         f"{_capital(part)} alone {'gives' if count == 1 else 'give'} {only}{percent(outcome.alone)} of “{name}”{lost} "
-        f"({percent(outcome.full)} with everything); without {them} it is {percent(outcome.without)}."
+        f"({percent(outcome.full)} with everything); without {them} {percent(outcome.without)}."
     )
 
 

@@ -127,7 +127,7 @@ def _choose_ends(dataset: str, ends: tuple[int, int]) -> None:
             on_change=state.end_chosen,
             args=(ends,),
             label_visibility="collapsed",
-            width=170,
+            width=150,
         )
 
 

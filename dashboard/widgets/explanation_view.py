@@ -17,9 +17,9 @@ from dashboard.view.legend import ACCENT, DOTTED, Entry, of_nodes, of_truth
 from dashboard.view.picture import Panel, Picture
 from dashboard.view.things import things_of
 from dashboard.widgets.graph_view import explanation_view, search_announced
+from dashboard.widgets.network import NEAR, TALL
 
 WHY = "why"  # the key of the view
-HEIGHT = 380  # of its picture, in pixels
 
 
 def announce(question: services.Question, known: services.Answer | None) -> DeltaGenerator:
@@ -42,7 +42,8 @@ def show_explanation(card: services.Card, answer: services.Answer, panel: Panel,
         every_size,
         group="explain",
         subject=title,
-        height=HEIGHT,
+        height=TALL,
+        level_with=NEAR,
         clickable=request.kind in ("node", "link"),
         on_click=partial(_then_all, partial(state.clicked, WHY, card, ends)),
         on_size=partial(_then_all, partial(state.size_chosen, WHY)),

@@ -57,7 +57,7 @@ def test_every_setting_and_every_method_has_a_name_in_words():
         assert services.described(method).about.endswith(".")
 
 
-NUMBERS = "(92.0\u00a0% with everything); without them it is 30.0\u00a0%."
+NUMBERS = "(92.0\u00a0% with everything); without them 30.0\u00a0%."
 HEADLINES = {  # the headline and the sentence of each level, for three nodes that are a triangle
     CARRIES: ("“Officer”, because of this triangle", f"These 3 nodes alone give 90.0\u00a0% of “Officer” {NUMBERS}"),
     MOSTLY: (
@@ -87,7 +87,7 @@ def test_what_is_no_shape_is_counted_and_a_lost_class_is_told():
     assert title == "“Officer” needs more than this one edge"
     assert sentence == (
         "This one edge alone gives only 38.7\u00a0% of “Officer”, too little for that class "
-        "(92.0\u00a0% with everything); without it it is 30.0\u00a0%."
+        "(92.0\u00a0% with everything); without it 30.0\u00a0%."
     )
 
 

@@ -31,7 +31,7 @@ class ExplanationView {
     this.said = make("div", "said");
     this.said.append(this.headline, this.verdict);
     root.append(this.said, picture, this.legend, this.track.element, this.figures);
-    this.observer = new ResizeObserver(() => this.reserve());
+    this.observer = new ResizeObserver(() => { this.reserve(); this.level(); });
     this.observer.observe(root);
   }
 
@@ -73,6 +73,15 @@ class ExplanationView {
     twin.remove();
     this.reserved = { wanted, width, height };
     this.said.style.minHeight = `${height}px`;
+  }
+
+  // The surroundings, where they stand beside the picture and not below it, begin at its height.
+  level() {
+    const other = globalThis.graphViews?.[this.data?.level_with];
+    if (!other) return;
+    const [own, its] = [this.network, other].map((view) => view.panelViews.values().next().value.stage.canvas.getBoundingClientRect());
+    const lowered = parseFloat(other.root.style.marginTop) || 0, beside = its.left >= own.right;
+    other.root.style.marginTop = `${beside ? Math.max(0, own.top - its.top + lowered) : 0}px`;
   }
 
   // One row a size, of the weights of edges or of the places of names; null where all sizes have the panel's own.
