@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
-from dashboard.schema import group_of, judged, shape_of
+from dashboard.schema import CARRIES, group_of, judged, shape_of
 from dashboard.view import explanation_text
 from dashboard.view.explained import Explained, Size
 from dashboard.view.labels import labels_at_sizes, labels_in
@@ -71,9 +71,7 @@ def explained(answer: services.Answer, panel: Panel) -> Explained:
     facts, request = answer.facts, answer.request
     on_drawing = services.kept_on(answer.question.drawing, answer.explanation, [kept for kept, _ in answer.sizes])
     asked = facts.predicted if facts.explained is None else facts.explained
-    sizes = [
-        _size(answer, kept, verdict, drawn) for (kept, verdict), drawn in zip(answer.sizes, on_drawing, strict=True)
-    ]
+    sizes = [_size(answer, number, drawn) for number, drawn in enumerate(on_drawing, 1)]
     picture, masked = answer.question.drawing.picture, services.is_mask(answer.explanation)
     parts = tuple((edges, nodes) for edges, nodes, _ in on_drawing)
     return Explained(
@@ -93,15 +91,20 @@ def explained(answer: services.Answer, panel: Panel) -> Explained:
     )
 
 
-def _size(answer: services.Answer, kept, verdict, drawn) -> Size:
-    facts, unit = answer.facts, answer.request.config.k_m_unit
+def _size(answer: services.Answer, number: int, drawn) -> Size:
+    facts, unit, (kept, verdict) = answer.facts, answer.request.config.k_m_unit, answer.sizes[number - 1]
     edges, nodes, _ = drawn
     shape = shape_name(answer.question.drawing.picture, kept, edges)
-    count = len(kept.nodes if unit == "nodes" else kept.edges)
     things = things_of(answer.question.drawing.picture)
-    headline, sentence = explanation_text.headline(facts, verdict, count, unit, shape, things)
+    smaller = next((part for part, found in answer.sizes[: number - 1] if found.level == CARRIES), None)
+    enough = None if smaller is None else _count(smaller, unit)
+    headline, sentence = explanation_text.headline(facts, verdict, _count(kept, unit), unit, shape, things, enough)
     badge = explanation_text.badge(facts, verdict)
     return Size(edges, nodes, verdict.alone, verdict.without, verdict.keeps_class, badge, headline, sentence)
+
+
+def _count(kept, unit: str) -> int:
+    return len(kept.nodes if unit == "nodes" else kept.edges)
 
 
 def shape_name(picture: Picture, kept, drawn_edges: tuple[int, ...]) -> str | None:
@@ -117,10 +120,9 @@ def shape_name(picture: Picture, kept, drawn_edges: tuple[int, ...]) -> str | No
 
 def headline_of(answer: services.Answer) -> tuple[str, str]:
     """The headline and its sentence at the size that is shown."""
-    kept, verdict = answer.sizes[answer.explanation.size - 1]
-    drawing = answer.question.drawing
-    (drawn,) = services.kept_on(drawing, answer.explanation, [kept])
-    shown = _size(answer, kept, verdict, drawn)
+    number = answer.explanation.size
+    (drawn,) = services.kept_on(answer.question.drawing, answer.explanation, [answer.sizes[number - 1][0]])
+    shown = _size(answer, number, drawn)
     return shown.headline, shown.sentence
 
 

@@ -29,6 +29,20 @@ def test_the_words_of_a_switch_are_whole(page, width):
     assert box["x"] + box["width"] <= group["x"] + group["width"] + 1
 
 
+@pytest.mark.parametrize("width", [390, 640, 700, 800, 890, 960])
+def test_nothing_of_the_answer_is_cut_off(page, width):
+    open_explain(page, width)
+    cut = page.evaluate(
+        """() => { const { root } = graphViews.why, wide = document.documentElement.clientWidth;
+        const parts = [".headline", ".verdict", ".badge", ".sentence", "canvas", ".keys li", ".sizes", ".track .row > *", ".figures"];
+        const found = parts.flatMap((part) => [...root.querySelectorAll(part)].map((each) => [part, each]));
+        return [found.length, found.filter(([, each]) => { const box = each.getBoundingClientRect();
+          return box.left < 0 || box.right > wide + 1 || each.scrollWidth > Math.ceil(box.width) + 1 }).map(([part]) => part)] }"""
+    )
+    assert cut[0] > 12
+    assert cut[1] == []
+
+
 @pytest.mark.parametrize("width", [390, 800])
 def test_the_labels_of_features_do_not_overlap(page, width):
     open_explain(page, width)

@@ -91,6 +91,16 @@ def test_what_is_no_shape_is_counted_and_a_lost_class_is_told():
     )
 
 
+def test_nobody_is_told_to_add_nodes_where_fewer_are_enough():
+    title, sentence = words.headline(FACTS, judged(NOT_ENOUGH), 6, "nodes", enough=5)
+    assert title == "“Officer” does not rest on these 6 nodes"
+    assert sentence.endswith("A part of 5 is enough.")
+    for level in set(LEVELS) - {NOT_ENOUGH}:  # what is said of them is not about their number
+        assert words.headline(FACTS, judged(level), 6, "nodes", enough=5) == words.headline(
+            FACTS, judged(level), 6, "nodes"
+        )
+
+
 def test_only_what_carries_the_prediction_gets_a_tick():
     badges = {level: words.badge(FACTS, judged(level)) for level in LEVELS}
     assert [level for level, (icon, _) in badges.items() if icon == "✓"] == [CARRIES]

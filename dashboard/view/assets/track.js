@@ -27,7 +27,7 @@ export class Track {
     this.svg = draw("svg", { "aria-hidden": "true" });
     this.slider.append(this.svg);
     this.name = make("span", "name");
-    setTerms(this.name, "K_M");
+    setTerms(this.name, "size K_M");
     this.label = make("output", "size");
     this.auto = makeButton("auto", "auto", "Find the size: the smallest part that is nearly as good as any", () => this.chooseAuto());
     this.about = make("span", "about");
