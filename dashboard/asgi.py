@@ -52,6 +52,7 @@ def beside(seats: Seats) -> Callable[[Any], AbstractAsyncContextManager[None]]:
     async def lifespan(_: Any) -> AsyncIterator[None]:
         preparing = _in_background(seats, alone=False)
         yield
+        jobs.stop_workers()
         remove_private_folder()
         await asyncio.to_thread(preparing.join)  # a program that ends while torch works in a thread is aborted
 

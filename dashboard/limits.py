@@ -34,6 +34,9 @@ class Limits:
     visitors: int = limit(60, low=1, high=10_000, help="open pages at a time; the next one is asked to wait")
     workers: int = limit(cores, low=1, high=256, help="processes that explain; as many as cores unless set")
     run_seconds: int = limit(30, low=1, high=3_600, help="seconds one run may take")
+    train_seconds: int = limit(
+        120, low=1, high=1_800, help="seconds one training may take; nobody's picture waits for it"
+    )
     run_memory: int = limit(1_024, low=256, high=1_048_576, help="megabytes one run may take")
     cache_bytes: int = limit(512 * MB, low=MB, high=2**50, help="bytes of all that is kept for the next visitor")
 

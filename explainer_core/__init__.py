@@ -32,6 +32,7 @@ from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.trust import trust
 from explainer_core.explanation.verdict import Verdict
 from explainer_core.extras import MissingExtra
+from explainer_core.files import read_files
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods import DEFAULT_METHOD, METHODS
 from explainer_core.methods.method import Method
@@ -41,6 +42,7 @@ from explainer_core.prototypes.prototype import Prototype
 from explainer_core.prototypes.request import prototype
 from explainer_core.targets import Link, Node, WholeGraph
 from explainer_core.version import __version__
+from explainer_core.zoo.own_data import read_network
 from explainer_core.zoo.pretrained import Card, PretrainedError, list_cards, load_pretrained
 from explainer_core.zoo.tasks import make_task
 from explainer_core.zoo.training import TrainConfig, train
@@ -117,6 +119,8 @@ __all__ = [
     "overview",
     "predict",
     "prototype",
+    "read_files",
+    "read_network",
     "systematic_mistakes",
     "train",
     "trust",

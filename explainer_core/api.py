@@ -19,7 +19,7 @@ from explainer_core.device import one_thread
 from explainer_core.explanation.answers import Answers
 from explainer_core.explanation.explain_batch import ExplainBatch
 from explainer_core.explanation.result import Explanation
-from explainer_core.explanation.starts import Starts, can_share
+from explainer_core.explanation.starts import Starts
 from explainer_core.explanation.trust import STARTS, Agreement, agreement_of
 from explainer_core.explanation.verifying import finished
 from explainer_core.graph import Graph, GraphSet
@@ -239,7 +239,7 @@ def explain_starts(
     config = replace(config, features="none")
     model = _model_for(model, data, [target])
     _check_request(model, data, [target], method)
-    if not can_share(method, explanation):
+    if explanation.sampled:  # each start has a sample of its own
         found: list[Explanation] = []
         for seed in first_seeds:
             found += explain_many(model, data, [target], replace(config, seed=seed), method.name, target_class=asked)

@@ -117,8 +117,6 @@ def python_of(dataset: str, model: str) -> tuple[str, str]:
     entry = _entry(dataset)
     if entry is None:
         return f'xc.load_dataset("{dataset}")', f'xc.load_pretrained("{dataset}", "{model}")'
-    if entry.python is None:
-        return "...  # the graph you brought, as xc.Graph", "...  # and its network"
     return entry.python[0], entry.python[1][model]
 
 

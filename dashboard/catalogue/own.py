@@ -7,7 +7,6 @@ and from the token: nobody can guess it, and no two visitors share one.
 
 import hashlib
 import hmac
-import os
 import re
 import shutil
 import threading
@@ -16,9 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from dashboard.cache import forget
-from dashboard.catalogue.entry import Entry, NotHere
+from dashboard.catalogue.entry import Entry, NotHere, python_of_weights
 from dashboard.limits import MB
 from dashboard.private_folder import private_folder
 from explainer_core import Card, DatasetInfo, Graph, GraphSet, Model
@@ -43,7 +43,10 @@ class _Brought:
     size: int
     summary: str
     task: str
+    python: str  # an expression that reads the same data
     cards: list[Card] = field(default_factory=list)
+    models: set[str] = field(default_factory=set)  # all names that a network ever had
+    training: Any = None  # the last one on these data
 
 
 @dataclass
@@ -66,11 +69,19 @@ _watched: list[Callable[[str], bool]] = []  # who tells whether a visitor is the
 # What a page asks, always with the token of its visitor
 
 
-def add(token: str, title: str, data: Graph | GraphSet, *, task: str | None = None, summary: str = "") -> str:
+def add(
+    token: str,
+    title: str,
+    data: Graph | GraphSet,
+    *,
+    task: str | None = None,
+    summary: str = "",
+    python: str = "...  # your data, as xc.Graph",
+) -> str:
     """Keeps data for one visitor; returns the name it goes by from now on. The same data again is the same name.
 
-    `task` is what its networks predict: "node" or "link" of a graph, "graph" of a set. Raises ValueError with one
-    sentence where there is no room.
+    `task` is what its networks predict: "node" or "link" of a graph, "graph" of a set; `python` is an expression that reads
+    the same data. Raises ValueError with one sentence where there is no room.
     """
     content = to_bytes(data)
     name = PREFIX + hmac.new(token.encode(), content, hashlib.sha256).hexdigest()[:32]
@@ -83,12 +94,9 @@ def add(token: str, title: str, data: Graph | GraphSet, *, task: str | None = No
             folder = private_folder() / name
             folder.mkdir(mode=0o700, exist_ok=True)
             write_atomically(folder / "data.safetensors", content)
-        before = visitor.brought.get(name)
         usual = "graph" if isinstance(data, GraphSet) else "node"
-        brought = _Brought(title, len(content), summary, task or usual)
-        if before is not None:
-            brought.size, brought.cards = before.size, before.cards
-        visitor.brought[name] = brought
+        before = visitor.brought.get(name) or _Brought(title, len(content), summary, task or usual, python)
+        visitor.brought[name] = replace(before, title=title, summary=summary, task=task or usual, python=python)
     return name
 
 
@@ -107,9 +115,8 @@ def add_network(token: str, dataset: str, card: Card, weights: bytes) -> str:
             raise ValueError(
                 f"a network's name must be up to 40 small letters, digits, - or _ (got {card.model[:60]!r})"
             )
-        number, taken = 1, set(os.listdir(private_folder() / dataset))
-        model = card.model
-        while f"{dataset}_{model}.safetensors" in taken:
+        number, model = 1, card.model
+        while model in brought.models:
             number += 1
             model = f"{card.model}-{number}"
         digest = hashlib.sha256(weights).hexdigest()
@@ -124,8 +131,45 @@ def add_network(token: str, dataset: str, card: Card, weights: bytes) -> str:
             path.with_suffix(".json").unlink(missing_ok=True)
             raise ValueError(str(error).partition("; restore the file")[0]) from error
         brought.cards.append(card)
+        brought.models.add(model)
         brought.size += len(weights)
     return model
+
+
+def drop_network(token: str, dataset: str, model: str) -> None:
+    """Deletes a network of this visitor; its name is never given again. The first of the others is then the main one."""
+    with _lock:
+        _, brought = _find(token, dataset)
+        card = next((each for each in brought.cards if each.model == model), None)
+        if card is None:
+            return  # another tab was quicker
+        folder = private_folder() / dataset
+        weights = folder / f"{card.name}.safetensors"
+        brought.size -= weights.stat().st_size
+        brought.cards.remove(card)
+        weights.unlink()
+        weights.with_suffix(".json").unlink()
+        if card.main and brought.cards:
+            brought.cards[0] = replace(brought.cards[0], main=True)
+            save_card(brought.cards[0], folder=folder)
+
+
+def set_training(token: str, dataset: str, training: Any) -> None:
+    """What is being trained on these data, or was last; it goes with them."""
+    with _lock:
+        _find(token, dataset)[1].training = training
+
+
+def trainings(token: str) -> dict[str, Any]:
+    """The last training on each data set of this visitor."""
+    with _lock:
+        visitor = _visitors.get(token) or _Visitor(0.0)
+        return {name: each.training for name, each in visitor.brought.items() if each.training is not None}
+
+
+def all_trainings() -> list[Any]:
+    with _lock:
+        return [training for token in _visitors for training in trainings(token).values()]
 
 
 def of(token: str) -> list[Entry]:
@@ -136,10 +180,7 @@ def of(token: str) -> list[Entry]:
         if visitor is None:
             return []
         visitor.seen_at = _clock()
-        return [
-            _entry(name, each.title, each.summary, each.task, tuple(each.cards))
-            for name, each in visitor.brought.items()
-        ]
+        return [_entry(name, each) for name, each in visitor.brought.items()]
 
 
 def drop(token: str, dataset: str) -> None:
@@ -188,6 +229,15 @@ def watch_presence(present: Callable[[str], bool]) -> None:
     _watched[:] = [present]
 
 
+def seconds_away(token: str, dataset: str) -> float:
+    """How long the visitor has had no page open; raises NotHere where their data is gone."""
+    with _lock:
+        visitor, _ = _find(token, dataset)
+        if any(present(token) for present in _watched):
+            visitor.seen_at = _clock()
+        return _clock() - visitor.seen_at
+
+
 def drop_the_absent() -> None:
     with _lock:
         now = _clock()
@@ -214,14 +264,20 @@ def read(dataset: str) -> Entry:
     """Raises NotHere for what is not, or no longer, in the server's folder."""
     forget_the_gone()
     folder = _folder(dataset)
-    cards = tuple(read_card(path) for path in sorted(folder.glob(f"{dataset}_*.json")))
     _known.add(dataset)
-    return _entry(dataset, "", "", "", cards)
+    with _lock:
+        for visitor in _visitors.values():
+            if dataset in visitor.brought:
+                return _entry(dataset, visitor.brought[dataset])
+    # a worker, which knows of nobody
+    cards = [read_card(path) for path in sorted(folder.glob(f"{dataset}_*.json"))]
+    return _entry(dataset, _Brought("", 0, "", "", "", cards))
 
 
-def _entry(dataset: str, title: str, summary: str, task: str, cards: tuple[Card, ...]) -> Entry:
-    info = DatasetInfo(dataset, title, task, summary, partial(_load_data, dataset))
-    return Entry(info, cards, partial(_load_model, dataset))
+def _entry(dataset: str, brought: _Brought) -> Entry:
+    info = DatasetInfo(dataset, brought.title, brought.task, brought.summary, partial(_load_data, dataset))
+    networks = {card.model: python_of_weights(card) for card in brought.cards}
+    return Entry(info, tuple(brought.cards), partial(_load_model, dataset), python=(brought.python, networks))
 
 
 def _load_data(dataset: str) -> Graph | GraphSet:

@@ -1,19 +1,28 @@
-"""Where tasks run: in worker processes once a server has started them, else in the caller's own thread."""
+"""Where tasks run: in worker processes once a server has started them, else in the caller's own thread.
+
+What a page waits for has processes of its own. Runs in the background have others, which work with what those leave of the
+machine and are started with the first such run: nobody's picture waits for them.
+"""
 
 import threading
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from dashboard.jobs.background import BackgroundRun, end_all
 from dashboard.jobs.job import Priority, RunRefused, Waiting
 from dashboard.jobs.pool import Pool
+from dashboard.jobs.process import WorkerProcess
 from dashboard.limits import Limits
 
 __all__ = [
+    "BackgroundRun",
     "Priority",
     "RunRefused",
     "Waiting",
+    "begin_background",
     "begun",
     "call",
     "connect",
@@ -29,6 +38,7 @@ class _Here:
     """What this process knows of its workers and of the page that asks."""
 
     pool: Pool | None = None
+    background: Pool | None = None
     visitor: Callable[[], Hashable] = threading.get_ident
     pulse: Callable[[], None] = lambda: None
 
@@ -48,13 +58,18 @@ def start_workers() -> None:
 
 
 def stop_workers() -> None:
-    if _here.pool is not None:
-        _here.pool.close()
-        _here.pool = None
+    end_all()
+    for pool in _pools():
+        pool.close()
+    _here.pool = _here.background = None
 
 
 def processes() -> list[int]:
-    return [] if _here.pool is None else _here.pool.processes
+    return [number for pool in _pools() for number in pool.processes]
+
+
+def _pools() -> list[Pool]:
+    return [pool for pool in (_here.pool, _here.background) if pool is not None]
 
 
 def limits() -> Limits | None:
@@ -68,7 +83,7 @@ def call(
     key: Hashable,
     priority: Priority = Priority.PICTURE,
     long: bool = False,
-    on_progress: Callable[[Any], None] = lambda progress: None,
+    on_progress: Callable[[Any], object] = lambda progress: None,
 ) -> Any:
     """The task's result; `on_progress` hears what the task emits, or how many runs come before it.
 
@@ -93,3 +108,42 @@ def begun(task: Callable[..., Any], *args: Any, key: Hashable, long: bool = Fals
     if _here.pool is None:
         return nullcontext()
     return _here.pool.begun(task, args, key=(task, key), visitor=_here.visitor(), long=long)
+
+
+# What goes on without a page
+
+_starting = threading.Lock()
+
+
+def begin_background(
+    task: Callable[..., Any], *args: Any, visitor: Hashable, keep: Callable[[Any], Any], is_watched: Callable[[], bool]
+) -> BackgroundRun:
+    """The task is begun for a visitor, whose page need not wait for it; what it gives is given to `keep`."""
+
+    def run(pulse: Callable[[], None], on_progress: Callable[[Any], bool]) -> Any:
+        if _here.pool is None:
+            return task(*args, emit=on_progress)
+        pool, key = _background_pool(_here.pool.limits), (task, args, visitor)
+        return pool.run(task, args, key=key, visitor=visitor, pulse=pulse, on_progress=on_progress)
+
+    begun = BackgroundRun(run, keep, is_watched)
+    begun.start()
+    return begun
+
+
+def _background_pool(limits: Limits) -> Pool:
+    with _starting:
+        if _here.background is None:
+            _here.background = Pool(
+                background_limits(limits),
+                partial(WorkerProcess, behind_others=True),
+                spare=0,
+                way_out="choose fewer layers or units, or bring a smaller graph",
+            )
+            _here.background.start()
+        return _here.background
+
+
+def background_limits(limits: Limits) -> Limits:
+    """Twice a training's seconds until it is ended by force: it watches the clock itself, and measures its network afterwards."""
+    return replace(limits, workers=max(1, limits.workers // 2), run_seconds=2 * limits.train_seconds)

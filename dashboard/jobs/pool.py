@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,16 +21,23 @@ PAUSE = 1.0  # seconds before a worker is started in place of one that never bec
 
 
 class Pool:
-    """Everything but the pipes is under one lock."""
+    """Everything but the pipes is under one lock. `way_out` is what those are told whose run went over a limit."""
 
-    def __init__(self, limits: Limits, start_worker: Callable[[int], WorkerProcess] = WorkerProcess):
-        self.limits, self._start_worker = limits, start_worker
+    def __init__(
+        self,
+        limits: Limits,
+        start_worker: Callable[[int], WorkerProcess] = WorkerProcess,
+        *,
+        spare: int = SPARE,
+        way_out: str = "choose fewer steps, seeds, edges or members",
+    ):
+        self.limits, self._start_worker, self._way_out = limits, start_worker, way_out
         self._lock = threading.RLock()
         self._workers: dict[int, WorkerProcess] = {}
         self._waiting: list[Job] = []
         self._wanted: dict[Hashable, Job] = {}  # waiting or running
         self._of_visitor: dict[Hashable, Job] = {}
-        self._was_ready = [threading.Event() for _ in range(limits.workers + SPARE)]
+        self._was_ready = [threading.Event() for _ in range(limits.workers + spare)]
         self._open = True
 
     def start(self) -> None:
@@ -41,6 +48,8 @@ class Pool:
     def close(self) -> None:
         with self._lock:
             self._open = False
+            for job in list(self._wanted.values()):
+                self._finish(job, error=RunRefused("a run must end with its server (it is being stopped); ask again"))
             for worker in self._workers.values():
                 worker.kill()
 
@@ -62,9 +71,12 @@ class Pool:
         priority: Priority = Priority.PICTURE,
         long: bool = False,
         pulse: Callable[[], None] = lambda: None,
-        on_progress: Callable[[Any], None] = lambda progress: None,
+        on_progress: Callable[[Any], object] = lambda progress: None,
     ) -> Any:
-        """The task's result. Same keys are one run. `pulse` raises when the visitor has left, and with the last one the run ends."""
+        """The task's result. Same keys are one run. `pulse` raises when the visitor has left, and with the last one the run ends.
+
+        Where `on_progress` is True, the task is told that it is enough, and may return what it has.
+        """
         job = self._join(
             Job(key, task, args, priority, long, time.monotonic(), threading.Condition(self._lock)), visitor
         )
@@ -79,7 +91,8 @@ class Pool:
                 pulse()
                 if reports > seen:
                     seen = reports
-                    on_progress(progress)
+                    if on_progress(progress) is True:
+                        self._tell_enough(job)
                 elif ahead is not None and (ahead != told or time.monotonic() - told_at > RETELL):
                     told, told_at = ahead, time.monotonic()
                     on_progress(Waiting(ahead))
@@ -143,8 +156,15 @@ class Pool:
         with self._lock:
             if worker.job is not job or worker.cancelled_at is not None:
                 return
+            worker.resume()  # as far as it takes to drop the job
             worker.cancelled_at, run_number = time.monotonic(), worker.run_number
         worker.tell_to_cancel(run_number)
+
+    def _tell_enough(self, job: Job) -> None:
+        with self._lock:
+            told = [(worker, worker.run_number) for worker in self._workers.values() if worker.job is job]
+        for worker, run_number in told:
+            worker.tell_enough(run_number)
 
     def _forget(self, job: Job) -> None:
         if self._wanted.get(job.key) is job:
@@ -161,20 +181,46 @@ class Pool:
     # What workers do
 
     def _give_out(self) -> None:
-        """Gives every free worker the job that comes next. The pipe is written to outside the lock: a job may be megabytes."""
+        """Gives out the jobs that come next, as far as there are workers. The pipes are written to outside the lock: a job may
+        be megabytes."""
         while True:
             with self._lock:
-                free = next((worker for worker in self._workers.values() if worker.is_free), None)
-                running = [worker.job for worker in self._workers.values() if worker.job is not None]
-                if free is None or len(running) >= self.limits.workers:
-                    return
-                workers = min(len(self._workers), self.limits.workers)
-                job = next_job(self._waiting, running, workers, time.monotonic())
-                if job is None:
-                    return
-                self._waiting.remove(job)
-                free.take(job)
-            free.begin()
+                told = self._next_order()
+            if told is None:
+                return
+            for tell in told:
+                tell()
+
+    def _next_order(self) -> Sequence[Callable[[], None]] | None:
+        """What workers are to be told next: to begin a job, to stand still for one that a page waits for, or to go on."""
+        busy = [worker for worker in self._workers.values() if worker.job is not None]
+        paused = [worker for worker in busy if worker.paused_at is not None]
+        room = len(busy) - len(paused) < self.limits.workers
+        workers = min(len(self._workers), self.limits.workers)
+        job = next_job(self._waiting, [worker.job for worker in busy if worker.job], workers, time.monotonic())
+        if room and paused and (job is None or job.in_background):
+            paused[0].resume()
+            return [paused[0].tell_to_resume]
+        free = self._free_for(job)
+        if job is None or free is None:
+            return None
+        aside = None if room else _standing_aside(busy, job)
+        if not room and aside is None:
+            return None
+        self._waiting.remove(job)
+        free.take(job)
+        if aside is None:
+            return [free.begin]
+        aside.pause()
+        return [aside.tell_to_pause, free.begin]
+
+    def _free_for(self, job: Job | None) -> WorkerProcess | None:
+        """A worker that is free, if there is one that has worked for the same visitor, who goes on with the same target."""
+        free = [worker for worker in self._workers.values() if worker.is_free]
+        wanted = set() if job is None else job.visitors
+        return next((worker for worker in free if not wanted.isdisjoint(worker.known_to)), next(iter(free), None))
+
+    # What workers say
 
     def _attend(self, number: int) -> None:
         """Listens to one worker for as long as the server runs, and starts another in its place when it dies."""
@@ -226,7 +272,7 @@ class Pool:
             job.attempts += 1
             if worker.ended_because is not None:
                 self._finish(job, error=worker.ended_because)
-            elif not job.visitors:
+            elif not job.visitors and not job.holders:
                 self._finish(job)
             elif job.attempts >= ATTEMPTS:
                 self._finish(
@@ -257,6 +303,8 @@ class Pool:
 
     def _check(self, worker: WorkerProcess, job: Job, now: float) -> None:
         cancelled_at = worker.cancelled_at
+        if worker.paused_at is not None:
+            return  # its time stands still with it, and it takes no more memory
         if cancelled_at is not None:
             if now - cancelled_at > GRACE:
                 worker.kill(worker.ended_because)
@@ -269,8 +317,15 @@ class Pool:
 
     def _end(self, worker: WorkerProcess, job: Job, rule: str) -> None:
         """Those who wait for a run are told at once why it is ended."""
-        refused = RunRefused(f"{rule}; choose fewer steps, seeds, edges or members")
+        refused = RunRefused(f"{rule}; {self._way_out}")
         with self._lock:
             if worker.job is job and not job.finished:
                 worker.ended_because = refused
                 self._finish(job, error=refused)
+
+
+def _standing_aside(busy: Sequence[WorkerProcess], job: Job) -> WorkerProcess | None:
+    """A worker whose job the page can do without, while there is one that somebody waits for."""
+    if job.in_background:
+        return None
+    return next((each for each in busy if each.paused_at is None and each.can_stand_aside), None)

@@ -1,29 +1,36 @@
 """The server's end of one worker process."""
 
+import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, BinaryIO, cast
 
 import psutil
 
 from dashboard.jobs import wire
-from dashboard.jobs.job import Job
-from dashboard.jobs.worker import CANCEL, RUN
+from dashboard.jobs.job import Job, Priority
+from dashboard.jobs.worker import CANCEL, ENOUGH, PAUSE, RESUME, RUN
 
+BEHIND_OTHERS = 19 if os.name == "posix" else getattr(psutil, "IDLE_PRIORITY_CLASS", 0)  # for the system's scheduler
 COMMAND = (sys.executable, "-c", "from dashboard.jobs.worker import main; main()")
 
 
 class WorkerProcess:
-    """A process that is spawned, not forked: no thread or lock of the server comes with it."""
+    """A process that is spawned, not forked: no thread or lock of the server comes with it.
 
-    def __init__(self, number: int, command: Sequence[str] = COMMAND):
+    One that is `behind_others` works with what they leave of the machine.
+    """
+
+    def __init__(self, number: int, command: Sequence[str] = COMMAND, *, behind_others: bool = False):
         self.number = number
         self.process = subprocess.Popen(  # noqa: S603  (a command of our own, with a number)
             [*command, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
+        if behind_others:
+            psutil.Process(self.process.pid).nice(BEHIND_OTHERS)
         self._speaking = threading.Lock()
         self.ready = False
         self.retired = False  # there was no device for it
@@ -32,15 +39,22 @@ class WorkerProcess:
         self.began = 0.0  # time.monotonic() when the job was given
         self.memory_before = 0  # bytes
         self.cancelled_at: float | None = None
+        self.paused_at: float | None = None  # time.monotonic() since when its job stands still
+        self.known_to: frozenset[Hashable] = frozenset()  # the visitors of its last job: it has their data at hand
         self.ended_because: Exception | None = None  # what those who wait for its job are told
 
     @property
     def is_free(self) -> bool:
         return self.ready and self.job is None
 
+    @property
+    def can_stand_aside(self) -> bool:
+        return self.job is not None and self.job.priority is Priority.BACKGROUND and self.cancelled_at is None
+
     def take(self, job: Job) -> None:
         """From here on the job is this worker's; `begin` tells it so."""
         self.job, self.began, self.cancelled_at, self.ended_because = job, time.monotonic(), None, None
+        self.paused_at, self.known_to = None, frozenset(job.visitors)
         self.run_number += 1
         self.memory_before = self.memory()
 
@@ -52,6 +66,26 @@ class WorkerProcess:
     def tell_to_cancel(self, run_number: int) -> None:
         """It drops that run, if it has not gone on to another by then."""
         self._say(CANCEL, run_number)
+
+    def pause(self) -> None:
+        """From here on its job stands still; `tell_to_pause` tells it so."""
+        self.paused_at = time.monotonic()
+
+    def resume(self) -> None:
+        """The time its job stood still does not count; `tell_to_resume` tells it to go on."""
+        if self.paused_at is not None:
+            self.began += time.monotonic() - self.paused_at
+            self.paused_at = None
+
+    def tell_to_pause(self) -> None:
+        self._say(PAUSE, self.run_number)
+
+    def tell_to_resume(self) -> None:
+        self._say(RESUME, self.run_number)
+
+    def tell_enough(self, run_number: int) -> None:
+        """That run is to come to its end, and give what it has."""
+        self._say(ENOUGH, run_number)
 
     def _say(self, *message: object) -> None:
         try:

@@ -1,7 +1,8 @@
 """A worker process: it runs one task after another, says how far it is, and drops a task when it is told to.
 
-A task is a function `task(*args, emit)` that may call `emit(progress)`. It is cancelled by an exception that rises in it between
-two lines of Python, so that no task has to look for it.
+A task is a function `task(*args, emit)` that may call `emit(progress)`, which is True once whoever waits has had enough: the task
+may then return what it has. It is cancelled by an exception that rises in it between two lines of Python, so that no task has
+to look for it. In the same way it is paused: the exception's place is taken by a wait.
 """
 
 import _thread
@@ -19,7 +20,7 @@ from typing import Any, BinaryIO
 from dashboard.jobs import wire
 
 READY, PROGRESS, DONE, FAILED, CANCELLED = "ready", "progress", "done", "failed", "cancelled"  # what a worker says
-RUN, CANCEL = "run", "cancel"  # what it is told
+RUN, CANCEL, ENOUGH, PAUSE, RESUME = "run", "cancel", "enough", "pause", "resume"  # what it is told
 AGAIN = 0.02  # seconds until a run is interrupted that could not be
 TASKS = "dashboard.tasks"  # the module whose `warm_up` loads what every task needs, and whose `restore` mends what is cut off
 
@@ -36,6 +37,9 @@ class Worker:
         self.runs: queue.SimpleQueue = queue.SimpleQueue()
         self.running: int | None = None  # the number of the task that may be interrupted now
         self.cancelled: int | None = None
+        self.enough: int | None = None  # the number of the task that is to come to its end
+        self.paused: int | None = None  # the number of the task that stands still until it is told to go on
+        self.told = threading.Event()  # something has changed for a task that stands still
         self.speaking = False
 
     def serve(self) -> None:
@@ -56,35 +60,54 @@ class Worker:
                 os._exit(0)  # the server is gone
             if kind == RUN:
                 self.runs.put((number, *rest))
+            elif kind == ENOUGH:
+                self.enough = number
             else:
-                self.cancelled = number
+                if kind == CANCEL:
+                    self.cancelled = number
+                else:
+                    self.paused = number if kind == PAUSE else None
+                self.told.set()
                 if self.running == number:
                     _thread.interrupt_main(signal.SIGINT)
 
     def _interrupted(self, _: int, frame: FrameType | None) -> None:
-        """A message that is half written must be finished; `emit` raises after it. So must a module that is half loaded:
-        it would stay so. Ctrl-C in the terminal means nothing here."""
-        if not self._is_cancelled() or self.speaking:
+        """A message that is half written must be finished; `emit` stands still or raises after it. So must a module that is
+        half loaded: it would stay so. Ctrl-C in the terminal means nothing here."""
+        if self.speaking:
+            return
+        self._stand_still()
+        if not self._is_cancelled():
             return
         if _is_importing(frame):
             threading.Timer(AGAIN, _thread.interrupt_main, [signal.SIGINT]).start()
             return
         raise Cancelled
 
+    def _stand_still(self) -> None:
+        """For as long as the running task is paused, unless it is cancelled meanwhile."""
+        while self.running is not None and self.running == self.paused and not self._is_cancelled():
+            self.told.clear()
+            if self.running == self.paused and not self._is_cancelled():  # nothing was told in between
+                self.told.wait()
+
     def _is_cancelled(self) -> bool:
         return self.running is not None and self.running == self.cancelled
 
     def _run(self, number: int, task: Callable[..., Any], args: tuple) -> tuple:
-        def emit(progress: object) -> None:
+        def emit(progress: object) -> bool:
             self.speaking = True
             self._say(PROGRESS, number, progress)
             self.speaking = False
+            self._stand_still()
             if self._is_cancelled():
                 raise Cancelled
+            return self.enough == number
 
         try:
             try:
                 self.running = number
+                self._stand_still()
                 if self._is_cancelled():
                     raise Cancelled
                 result = task(*args, emit=emit)

@@ -1,20 +1,18 @@
 """The page of one's own graph: bring it, train a network on it or bring its weights, and go on to explain it."""
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from dashboard import services, state
 from dashboard.view.plain_text import for_markdown, sentence
 from dashboard.widgets.own_files import bring_files
-from dashboard.widgets.own_networks import bring_weights, show_networks, title_of, train_network
+from dashboard.widgets.own_networks import bring_weights, show_networks, title_of
+from dashboard.widgets.own_training import train_network
 
 PAGE = "your own graph"
 WAYS = {"train": "Train one", "weights": "Bring its weights"}
 
 
 def show() -> None:
-    state.leave_training(PAGE)
     state.enter(PAGE)
     st.title("Your own graph")
     st.write(
@@ -26,23 +24,24 @@ def show() -> None:
     missing = state.query_param(state.DATASET)
     if missing is not None and missing not in mine and services.source_of(missing) == services.OWN:
         st.warning(sentence(services.missing_sentence(missing) or ""))
-    run = show_mine(mine) if mine else None
-    below = st.empty()
-    if run is not None:
-        below.empty()  # nothing to touch while a network is trained
-        run()
-        return
-    with below.container():
-        if mine:
-            st.header("Bring another")
-        try:
-            bring_files()
-        except services.RunRefused as refused:
-            st.error(sentence(refused))
+    show_told()
+    if mine:
+        show_mine(mine)
+        st.header("Bring another")
+    try:
+        bring_files()
+    except services.RunRefused as refused:
+        st.error(sentence(refused))
 
 
-def show_mine(mine: dict[str, services.DatasetInfo]) -> Callable[[], None] | None:
-    """What was brought and its networks; and what is to run once the page stands."""
+def show_told() -> None:
+    kind, text = state.told()
+    if text:
+        {"error": st.error, "success": st.success}.get(kind, st.info)(sentence(text))
+
+
+def show_mine(mine: dict[str, services.DatasetInfo]) -> None:
+    """What was brought, and its networks."""
     state.dataset_from_query(list(mine))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         name = st.selectbox(
@@ -52,7 +51,6 @@ def show_mine(mine: dict[str, services.DatasetInfo]) -> Callable[[], None] | Non
             key=state.DATASET,
             on_change=state.dataset_to_query,
             width=360,
-            disabled=state.training() is not None,
         )
         st.button(
             "Remove it",
@@ -60,7 +58,6 @@ def show_mine(mine: dict[str, services.DatasetInfo]) -> Callable[[], None] | Non
             on_click=remove,
             args=(name,),
             help="Deletes the graph and its networks from this server at once.",
-            disabled=state.training() is not None,
         )
     info = mine[name]
     st.header(title_of(info))
@@ -75,21 +72,20 @@ def show_mine(mine: dict[str, services.DatasetInfo]) -> Callable[[], None] | Non
         required=True,
         label_visibility="collapsed",
         key="own way",
-        disabled=state.training() is not None,
     )
-    if way != "weights":
-        return train_network(info)
-    bring_weights(info)
-    return None
+    if way == "weights":
+        bring_weights(info)
+    else:
+        train_network(info, mine)
 
 
 def remove(name: str) -> None:
     try:
         services.drop(name)
     except ValueError as gone:
-        state.end_training("error", str(gone))
+        state.tell("error", str(gone))
         return
-    state.end_training()
+    state.tell()
     state.set_query_param(state.DATASET, None)
 
 

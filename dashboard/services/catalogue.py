@@ -133,22 +133,14 @@ def facts_of(data: xc.Graph | xc.GraphSet) -> DatasetFacts:
 
 def all_cards() -> list[Card]:
     """The cards of all data sets that the visitor sees, without those that cannot be read."""
-    return catalogue.brought_cards() + _shipped_cards()
+    return catalogue.brought_cards() + catalogue.shipped_cards()
 
 
-# A few seconds only: whoever trains a model finds it on the page without starting the server again.
-@st.cache_data(max_entries=1, ttl=5, show_spinner=False)
-def _shipped_cards() -> list[Card]:
-    return catalogue.shipped_cards()
-
-
-@st.cache_data(max_entries=1, ttl=5, show_spinner=False)
 def case_cards() -> list[Card]:
     """The cards of the networks that fell for a planted fault."""
     return [card for case in xc.CASES for card in xc.list_cards(case)]
 
 
-@st.cache_data(max_entries=1, ttl=5, show_spinner=False)
 def broken_cards() -> dict[str, str]:
     """A sentence for each network that is left out, because its card or its weights cannot be read, by its file's name."""
     return catalogue.broken_cards()

@@ -1,21 +1,20 @@
 """What a visitor brings: their files read and previewed, kept for them alone, and networks for it, trained or brought."""
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from dashboard import catalogue, jobs, tasks
 from dashboard.catalogue import own
-from dashboard.jobs import Priority, RunRefused
+from dashboard.catalogue.entry import weights_name
 from dashboard.limits import MB
 from dashboard.private_folder import private_folder
 from dashboard.schema import Card
 from dashboard.services.catalogue import DatasetFacts, DatasetInfo, facts_of
 from dashboard.services.pictures import picture_of
-from dashboard.tasks import FileRefused, TrainRequest
+from dashboard.tasks import FileRefused
 from dashboard.tasks.subjects import load_data
 from dashboard.view import palette
 from dashboard.view.picture import Picture
@@ -35,7 +34,7 @@ from explainer_core.files import (
 from explainer_core.files.examples import example_files
 from explainer_core.graph import NO_LABEL
 from explainer_core.models import ModelSpec
-from explainer_core.zoo.own_data import kinds_for, plan, tasks_for, training_bytes
+from explainer_core.zoo.own_data import kinds_for, plan, tasks_for
 from explainer_core.zoo.pretrained import read_weights
 
 LIMITS = (
@@ -46,8 +45,6 @@ DRAWN = 120  # nodes of the small picture
 SHOWN_GRAPHS = 4
 SHOWN_ROWS = 5
 SHOWN_FEATURES = 5
-SHARE_OF_RUN = 0.8  # of the seconds of a run: the best epoch so far must still be measured and sent
-WITHOUT_LIMITS = 600.0  # seconds, where it is the caller's own process that works
 LONGEST_TITLE = 60
 
 
@@ -62,6 +59,8 @@ class Upload:
     fields: tuple[str, ...]
     label_field: str
     notes: tuple[str, ...]
+    left_out: tuple[str, ...]  # lines that could not be read, a reason each
+    python: str  # an expression that reads the same
     heading: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]  # the first nodes or graphs, as they were read
 
@@ -90,9 +89,18 @@ def read_upload(format: str, files: tuple[SentFile | None, ...], options: Option
         found.fields,
         found.label_field,
         found.notes,
+        found.left_out,
+        _python_of(format, files, options),
         heading,
         rows,
     )
+
+
+def _python_of(format: str, files: tuple[SentFile | None, ...], options: Options) -> str:
+    names = [file.name for file in files if file is not None]
+    changed = [each for each in fields(options) if getattr(options, each.name) != each.default]
+    settings = "".join(f", {each.name}={getattr(options, each.name)!r}" for each in changed)
+    return f"xc.read_files({format!r}, {names!r}{settings}).data  # your own files"
 
 
 def _first_nodes(graph: Graph) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -176,7 +184,8 @@ def keep(upload: Upload, title: str) -> str:
     title = " ".join(title.split())[:LONGEST_TITLE] or "My graph"
     possible = tasks_for(upload.data)
     summary = f"Brought by you: {_size(upload.facts)}."
-    return own.add(_token(), title, upload.data, task=possible[0] if possible else None, summary=summary)
+    task = possible[0] if possible else None
+    return own.add(visitor_token(), title, upload.data, task=task, summary=summary, python=upload.python)
 
 
 def _size(facts: DatasetFacts) -> str:
@@ -187,18 +196,23 @@ def _size(facts: DatasetFacts) -> str:
 
 def own_datasets() -> dict[str, DatasetInfo]:
     """What this visitor brought, the last one first."""
-    return {entry.info.name: entry.info for entry in reversed(own.of(_token()))}
+    return {entry.info.name: entry.info for entry in reversed(own.of(visitor_token()))}
 
 
 def own_networks(dataset: str) -> list[Card]:
-    return [card for entry in own.of(_token()) if entry.info.name == dataset for card in entry.cards]
+    return [card for entry in own.of(visitor_token()) if entry.info.name == dataset for card in entry.cards]
 
 
 def drop(dataset: str) -> None:
-    own.drop(_token(), dataset)
+    own.drop(visitor_token(), dataset)
 
 
-def _token() -> str:
+def drop_network(card: Card) -> None:
+    own.drop_network(visitor_token(), card.dataset, card.model)
+
+
+def visitor_token() -> str:
+    """Of the visitor who asks."""
     token = catalogue.token()
     if token is None:
         raise RuntimeError("whoever brings data must have a token (got none); connect the page first")
@@ -214,43 +228,6 @@ def tasks_of(dataset: str) -> tuple[str, ...]:
 
 def kinds_of(dataset: str) -> tuple[str, ...]:
     return kinds_for(load_data(dataset))
-
-
-def usual_training(dataset: str, task: str, kind: str) -> TrainRequest:
-    """The settings of the shipped network that is most like it."""
-    wanted = plan(load_data(dataset), task, kind)
-    spec, config = wanted.spec, wanted.config
-    return TrainRequest(dataset, task, kind, spec.num_layers, spec.hidden, config.epochs, not config.keep_last, 0)
-
-
-def check_training(request: TrainRequest) -> None:
-    """Raises RunRefused for one that would be ended for its memory, and ValueError for sizes that cannot be built."""
-    limits, needed = jobs.limits(), training_bytes(load_data(request.dataset), tasks.plan_of(request)) / MB
-    if limits is not None and needed > limits.run_memory:
-        raise RunRefused(
-            f"a run may take {limits.run_memory:,} MB (about {needed:,.0f} MB for {request.layers} layers of {request.hidden} "
-            "on this graph); choose fewer layers or units, or bring a smaller graph"
-        )
-
-
-def training_seconds() -> float:
-    limits = jobs.limits()
-    return WITHOUT_LIMITS if limits is None else SHARE_OF_RUN * limits.run_seconds
-
-
-def train(request: TrainRequest, on_progress: Callable[[Any], None]) -> str:
-    """Trains in a worker and keeps the network; returns the name it goes by. Ends when the visitor leaves or stops it."""
-    check_training(request)
-    card, weights = jobs.call(
-        tasks.train_network,
-        request,
-        training_seconds(),
-        key=(request, _token()),
-        priority=Priority.BELOW,
-        long=True,
-        on_progress=on_progress,
-    )
-    return own.add_network(_token(), request.dataset, card, weights)
 
 
 def sizes_of_weights(data: bytes) -> dict[str, Any]:
@@ -272,9 +249,9 @@ def add_weights(dataset: str, data: bytes, fields: dict[str, Any]) -> str:
     """Raises ValueError with one sentence on the first tensor that does not fit."""
     key = (dataset, data, tuple(sorted(fields.items())))
     card, weights = jobs.call(tasks.take_weights, dataset, data, fields, key=key)
-    return own.add_network(_token(), dataset, card, weights)
+    return own.add_network(visitor_token(), dataset, card, weights)
 
 
-def weights_file(card: Card) -> bytes:
+def weights_file(card: Card) -> SentFile:
     """The weights of one of this visitor's networks, as safetensors."""
-    return read_weights(card, private_folder() / card.dataset)
+    return SentFile(weights_name(card), read_weights(card, private_folder() / card.dataset))

@@ -1,16 +1,14 @@
-"""What the page of one's own graph remembers of a visit: files as they were read, and the network that is being trained."""
+"""What the page of one's own graph remembers of a visit: files as they were read, and what was told last."""
 
 from collections.abc import Hashable
 from typing import Any
 
 import streamlit as st
 
-from dashboard.state.query import place
 from dashboard.uploads import forget_files
 
 _READ = "files as they were read"
-_TRAINING = "network that is being trained"
-_TOLD = "what was told of the last network"
+_TOLD = "what was told of the last file or network"
 _AGAIN = "how often the files were taken away"
 
 
@@ -43,26 +41,10 @@ def files_taken() -> int:
     return st.session_state.get(_AGAIN, 0)
 
 
-def begin_training(request: Hashable) -> None:
-    st.session_state[_TRAINING] = request
-    st.session_state.pop(_TOLD, None)
+def tell(kind: str = "", text: str = "") -> None:
+    """An error, an info or a success, which stays until something else is told."""
+    st.session_state[_TOLD] = (kind, text)
 
 
-def training() -> Any:
-    return st.session_state.get(_TRAINING)
-
-
-def end_training(kind: str = "", text: str = "", curves: Any = None) -> None:
-    """What is told, an error, an info or a success, stays until the next training begins or something else is kept."""
-    st.session_state.pop(_TRAINING, None)
-    st.session_state[_TOLD] = (kind, text, curves)
-
-
-def leave_training(page: str) -> None:
-    """Whoever comes from another page has left what was trained there, and with them its run ended."""
-    if training() is not None and place() != page:
-        end_training("info", "the training ended when you left the page; nothing of it is kept")
-
-
-def told_of_training() -> tuple[str, str, Any]:
-    return st.session_state.get(_TOLD, ("", "", None))
+def told() -> tuple[str, str]:
+    return st.session_state.get(_TOLD, ("", ""))

@@ -67,11 +67,6 @@ def enter(page: str) -> None:
     st.session_state[f"{_LAST} {page}"] = st.query_params.to_dict()
 
 
-def place() -> str | None:
-    """The page that was entered last."""
-    return st.session_state.get(_PLACE)
-
-
 def one_of(name: str, options: Sequence[str], default: str, complain: Callable[[str], None]) -> str:
     """A choice from the query parameters, else the default, with a word about what was asked in vain."""
     asked, chosen = query_param(name), default

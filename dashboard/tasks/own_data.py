@@ -15,7 +15,7 @@ from explainer_core.zoo.own_data import PATIENCE, Plan, judged_card, plan, train
 from explainer_core.zoo.training import Epoch
 from explainer_core.zoo.weight_shapes import network_from, read_tensors, suggested_sizes
 
-Emit = Callable[[object], None]
+Emit = Callable[[object], object]  # True once whoever waits has had enough
 TOLD_EVERY = 0.1  # seconds between two words about a training
 MOST_POINTS = 300  # of a curve; a training may have thousands of epochs
 
@@ -69,17 +69,18 @@ def plan_of(request: TrainRequest) -> Plan:
 
 
 def train_network(request: TrainRequest, max_seconds: float, emit: Emit) -> tuple[Card, bytes]:
-    """The card and the weights as safetensors; what time allows, with the best epoch so far."""
+    """The card and the weights as safetensors; what time allows, or until it is enough, with the best epoch so far."""
     data, wanted = load_data(request.dataset), plan_of(request)
     seen: list[Epoch] = []
     told = 0.0
 
-    def on_epoch(epoch: Epoch) -> None:
+    def on_epoch(epoch: Epoch) -> bool:
         nonlocal told
         seen.append(epoch)
-        if time.monotonic() - told > TOLD_EVERY or epoch.number == epoch.total:
-            told = time.monotonic()
-            emit(Training(epoch.number, epoch.total, _thinned(seen)))
+        if time.monotonic() - told <= TOLD_EVERY:
+            return False
+        told = time.monotonic()
+        return emit(Training(epoch.number, epoch.total, _thinned(seen))) is True
 
     config = replace(wanted.config, max_seconds=max_seconds)
     model, card = train_own(data, replace(wanted, config=config), seed=request.seed, on_epoch=on_epoch)

@@ -13,6 +13,7 @@ import numpy as np
 import streamlit as st
 from streamlit.components.v1 import declare_component
 from streamlit.components.v2 import component
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.view import payload
 from dashboard.view.explained import Explained
@@ -202,8 +203,18 @@ def confusion_view(
 
 @st.fragment  # a whole run that its callback cuts short would take the files behind the download buttons with it
 def when_shown(key: str, token: str, callback: Callable[[], None]) -> None:
-    """Calls back when the browser has come this far: a run cannot draw a view twice, but a callback may have it redrawn."""
-    _messenger(key=key, data={"key": key, "token": token}, on_shown_change=callback)
+    """Calls back when the browser has come this far: a run cannot draw a view twice, but a callback may have it redrawn.
+
+    Not in a run of the whole page, which Streamlit makes of this message and another that waits with it, as that of Back:
+    it draws everything anew, and a run that the callback asked for would take its place.
+    """
+
+    def in_its_own_run() -> None:
+        context = get_script_run_ctx()
+        if context is not None and context.fragment_ids_this_run:
+            callback()
+
+    _messenger(key=key, data={"key": key, "token": token}, on_shown_change=in_its_own_run)
 
 
 def _clicked(view: Callable[..., Any], key: str, data: dict, on_click: Callable[[], None] | None) -> int | None:

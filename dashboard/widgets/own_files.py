@@ -26,6 +26,7 @@ FILE_LABELS = {
 }
 DIRECTIONS = {None: "As the file says", False: "Both ways", True: "One way"}
 MOST_BARS = 12
+MOST_REASONS = 3  # of lines that were left out
 FOUND, NONE = "found by its name", "none"
 
 
@@ -159,6 +160,7 @@ def choose_options(format: str, fields: tuple[str, ...]) -> services.Options:
 def preview(upload: services.Upload) -> None:
     """How the files were understood: sizes, classes, the first rows, a small picture."""
     st.header("What was read")
+    show_left_out(upload)
     facts = upload.facts
     sizes = [
         *([("Graphs", facts.graphs)] if facts.graphs > 1 else []),
@@ -185,6 +187,18 @@ def preview(upload: services.Upload) -> None:
         if len(facts.class_counts) > MOST_BARS:
             st.caption(f"and {len(facts.class_counts) - MOST_BARS:,} classes more")
         show_pictures(upload)
+
+
+def show_left_out(upload: services.Upload) -> None:
+    """Before anything is kept, so that whoever wants them in can correct the file first."""
+    count, lines = len(upload.left_out), upload.facts.graphs + len(upload.left_out)
+    if not count:
+        return
+    told = [f"- {sentence(reason)}" for reason in upload.left_out[:MOST_REASONS]]
+    more = [f"- and {count - MOST_REASONS:,} more"] if count > MOST_REASONS else []
+    what = "is no molecule and is" if count == 1 else "are no molecules and are"
+    heading = f"{count:,} of {lines:,} lines {what} left out:"
+    st.warning("\n".join([heading, "", *told, *more]), icon=":material/warning:")
 
 
 def remarks(upload: services.Upload) -> list[str]:
@@ -236,8 +250,8 @@ def kept(upload: services.Upload, title: str) -> None:
     try:
         name = services.keep(upload, title)
     except ValueError as error:
-        state.end_training("error", str(error))
+        state.tell("error", str(error))
         return
     state.forget_read()
-    state.end_training()
+    state.tell()
     state.set_query_param(state.DATASET, name)

@@ -25,7 +25,7 @@ def traits_of(data: Graph | GraphSet, explanation: Explanation) -> set[Trait]:
     graph, target = graph_of_target(data, explanation.target), explanation.target
     kept = explanation.subgraph()
     found = set(_numbers(data, target))
-    found |= {_feature(graph, feature) for feature in _looked_at(explanation)}
+    found |= {_feature(graph, feature) for feature in _looked_at(graph, explanation)}
     found.add(_shape(graph, kept))
     names = graph.class_names
     predicted = explanation.predicted_class
@@ -42,9 +42,17 @@ def traits_of(data: Graph | GraphSet, explanation: Explanation) -> set[Trait]:
     return found
 
 
-def _looked_at(explanation: Explanation) -> tuple[int, ...]:
-    weights = explanation.feature_weight
-    return tuple(i for i in explanation.top_features(TOP_FEATURES) if weights is not None and weights[i] > 0)
+def _looked_at(graph: Graph, explanation: Explanation) -> tuple[int, ...]:
+    """The heaviest features, heaviest first, of those that any node of the computation graph has.
+
+    A gradient may be steepest in what is not there, as an element that a molecule does not contain.
+    """
+    if explanation.feature_weight is None:
+        return ()
+    there = (graph.x[np.unique(explanation.nodes)] != 0).any(0).numpy()
+    weights = np.where(there, explanation.feature_weight, 0.0)
+    order = np.argsort(-weights, kind="stable")[:TOP_FEATURES]
+    return tuple(int(i) for i in order if weights[i] > 0)
 
 
 def _feature(graph: Graph, feature: int) -> Trait:

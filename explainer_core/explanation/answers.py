@@ -5,7 +5,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from explainer_core.explanation.judging import Judge
+from explainer_core.explanation.search import Search
 from explainer_core.explanation.search_state import Answer, Question
+
+ANSWER = 400  # bytes of one, with the part it is about and what a dictionary adds, about
+PART = 400  # bytes of a part that a search knows, without its row
 
 
 class Answers:
@@ -14,11 +18,18 @@ class Answers:
     def __init__(self):
         self.alone: dict[bytes, np.ndarray] = {}  # (C,) each
         self.without: dict[bytes, np.ndarray] = {}
+        self.begun: Search | None = None  # a search of the target, when it had begun
 
     def copy(self) -> "Answers":
         copy = Answers()
-        copy.alone, copy.without = dict(self.alone), dict(self.without)
+        copy.alone, copy.without, copy.begun = dict(self.alone), dict(self.without), self.begun
         return copy
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory they hold: they are too many to look at each."""
+        rows = 0 if self.begun is None else len(self.begun.known) * (PART + len(self.begun.considered))
+        return rows + ANSWER * (len(self.alone) + len(self.without))
 
     def ask(self, judge: Judge, asked: Sequence[tuple[int, Question]]) -> list[Answer]:
         """The answers to questions about one target; the judge is asked about the parts that are new."""

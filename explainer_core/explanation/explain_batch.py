@@ -96,14 +96,15 @@ class ExplainBatch:
     ) -> Generator[None, None, list[Explanation]]:
         judge = Judge(self.objective.model, self.data, found)
         if self.method.verifies:
-            found = yield from verifying(judge, found, proposals, self.method.steady, answers)
+            steady = [name for name in proposals[0] if name != self.own_proposal]
+            found = yield from verifying(judge, found, proposals, steady, answers)
         found = with_verdicts(judge, found)
         yield
         return with_features(judge, self.data, found) if self.method.mask else found
 
     def _proposals(self, found: list[Explanation]) -> list[dict[str, np.ndarray]]:
         """What each proposal says of every undirected pair, for each target by name."""
-        columns = {"mask" if self.method.mask else self.method.name: [explanation.edge_weight for explanation in found]}
+        columns = {self.own_proposal: [explanation.edge_weight for explanation in found]}
         assert self.method.propose is not None  # it verifies
         for name, edge in self.method.propose(self.objective).items():
             columns[name] = self.by_target(edge)
@@ -111,6 +112,11 @@ class ExplainBatch:
             {name: explanation.undirected(column[i])[1] for name, column in columns.items()}
             for i, explanation in enumerate(found)
         ]
+
+    @property
+    def own_proposal(self) -> str:
+        """What the method's own weights are called among the proposals: the only one that a start may decide."""
+        return "mask" if self.method.mask else self.method.name
 
     def by_target(self, edge: Tensor) -> list[np.ndarray]:
         """A score for each edge, target by target and in the order of the explanations' edges."""

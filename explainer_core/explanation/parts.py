@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from explainer_core.graph import Columns, join_rows, move_rows
-from explainer_core.models.protocol import Delta, Model, PredictionBatch, ask, device_of
+from explainer_core.models.protocol import Delta, Model, PredictionBatch, ask, device_of, offered
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,9 @@ class Parts:
 
     def logits(self, x: Tensor | None = None) -> Tensor:
         """(count, C), with other features if given."""
+        deduplicated = offered(self.model, "deduplicated")
+        if deduplicated is not None and x is None and self.edge_weight is None:
+            return deduplicated(self.batch)
         return ask(self.model, self.batch, self.edge_weight, x)
 
 

@@ -9,6 +9,8 @@ them in one batch, until no size gets better.
 
 from bisect import insort
 from collections.abc import Generator, Sequence
+from copy import copy
+from dataclasses import replace
 
 import numpy as np
 
@@ -48,31 +50,23 @@ class Search:
         cost: int = 1,
         sibling: "Search | None" = None,
     ):
-        """`sibling` is a search from another start, whose steady proposals are the same."""
+        """`sibling` is a search from another start: the proposals that no start decides are taken from it."""
         self.explanation, self.asked, self.exchanges = explanation, asked, exchanges
-        self.steady = steady
+        self.steady = tuple(steady) if sibling is None else sibling.steady
         self.in_pieces = explanation.config.connected and not explanation.roots
         self.connected = explanation.config.connected and not self.in_pieces
-        self.prepared = {} if sibling is None else {k: order for k, order in sibling.prepared.items() if k[0] in steady}
-        for name, scores in proposals.items():
-            for connected in (True, False) if self.in_pieces else (self.connected,):
-                if (name, connected) not in self.prepared:
-                    self.prepared[name, connected] = self._order(scores, connected)
-        orders = [
-            (name, self.prepared[name, connected])
-            for name in proposals
-            for connected in ((True, False) if self.in_pieces else (self.connected,))
-        ]
+        ways = (True, False) if self.in_pieces else (self.connected,)
+        names = [*(name for name in proposals if name not in self.steady), *self.steady]
+        known = {} if sibling is None else {k: order for k, order in sibling.prepared.items() if k[0] in self.steady}
+        keys = [(name, connected) for name in names for connected in ways]
+        self.prepared = {key: known[key] if key in known else self._order(proposals[key[0]], key[1]) for key in keys}
         self.considered, num_steady = considered_pairs(
-            [order for name, order in orders if name in steady],
-            [order for name, order in orders if name not in steady],
+            [order for (name, _), order in self.prepared.items() if name in self.steady],
+            [order for (name, _), order in self.prepared.items() if name not in self.steady],
             len(explanation.pairs),
             CONSIDERED,
         )
-        position = {pair: i for i, pair in enumerate(self.considered.tolist())}
-        self.orders = [(name, [position[p] for p in order if p in position]) for name, order in orders]
-        by_chance = [[o for o in self.orders if (o[0] in steady) == same] for same in (True, False)]
-        self.groups = [group for group in by_chance if group] if len(self.considered) else []
+        self.groups = self._groups(num_steady)
         self.hops = explanation.pair_hops[self.considered]
         roots = explanation.roots
         pairs = explanation.pairs[self.considered]
@@ -83,6 +77,19 @@ class Search:
         self.expanded: set[bytes] = set()  # those whose neighbours were asked about
         self.best: dict[int, list[Part]] = {}  # by number of edges, the best first
         self.cost = max(1, cost)  # edges that a question about the rest of the graph comes to
+
+    def _groups(self, num_steady: int) -> list[list[tuple[str, list[int]]]]:
+        """The orders of the proposals as positions among the considered edges: first those that no start decides, of which no
+        edge is looked at that another start might not consider; then the others."""
+        if not len(self.considered):
+            return []
+        everywhere = {pair: i for i, pair in enumerate(self.considered.tolist())}
+        steadily = {pair: i for i, pair in enumerate(self.considered[:num_steady].tolist())}
+        groups: tuple[list, list] = [], []
+        for (name, _), order in self.prepared.items():
+            position = steadily if name in self.steady else everywhere
+            groups[name not in self.steady].append((name, [position[pair] for pair in order if pair in position]))
+        return [group for group in groups if group]
 
     def run(self) -> Generator[Question, Answer, tuple[Judged, ...]]:
         """First from the proposals that are the same from every start, then from the others: what these bring must be
@@ -107,18 +114,49 @@ class Search:
             yield from self._ask(*self._grown_on(base))
         return self._table()
 
+    def begun(self) -> "Search":
+        """What it knows now that it has begun, for searches from other starts: this one goes on."""
+        as_begun = copy(self)
+        as_begun.known, as_begun.expanded = dict(self.known), set(self.expanded)
+        as_begun.best = {size: list(ranked) for size, ranked in self.best.items()}
+        return as_begun
+
     def begin_as(self, sibling: "Search") -> bool:
         """Takes over what a search from another start has begun, where the beginning of this one is the same."""
-        ours, theirs = (s.groups[:1] and s.groups[0] for s in (self, sibling))
-        same = ours == theirs and np.array_equal(self.considered, sibling.considered)
-        if not same or not all(name in self.steady for name, _ in ours):
+        ours, theirs = (search.groups[:1] for search in (self, sibling))
+        steady = self.num_steady
+        same = ours == theirs and np.array_equal(self.considered[:steady], sibling.considered[: sibling.num_steady])
+        if not same or not all(name in self.steady for group in ours for name, _ in group):
             return False
-        self.ranks, self.moves.rings = sibling.ranks[:1], sibling.moves.rings
-        if ours:
-            self.consensus = sibling.consensus
-        self.known, self.expanded = dict(sibling.known), set(sibling.expanded)
-        self.best = {size: list(ranked) for size, ranked in sibling.best.items()}
+        for group in ours:
+            self._rank_edges(0, group)
+        if len(self.considered) == len(
+            sibling.considered
+        ):  # rows mean the same: only those that no start decides are in any
+            begun = sibling.begun()
+            self.moves.rings, self.known, self.expanded, self.best = (
+                sibling.moves.rings,
+                begun.known,
+                begun.expanded,
+                begun.best,
+            )
+            return True
+        self.moves.rings = self._widened(sibling.moves.rings)
+        parts = list(sibling.known.values())
+        rows = self._widened(np.array([part.row for part in parts], dtype=bool).reshape(len(parts), -1))
+        ours_of = {
+            part.key: replace(part, row=row, key=key) for part, row, key in zip(parts, rows, keys_of(rows), strict=True)
+        }
+        self.known = {part.key: part for part in ours_of.values()}
+        self.expanded = {ours_of[key].key for key in sibling.expanded}
+        self.best = {size: [ours_of[part.key] for part in ranked] for size, ranked in sibling.best.items()}
         return True
+
+    def _widened(self, rows: np.ndarray) -> np.ndarray:
+        """Rows of edges that no start decides, over the edges that this search considers."""
+        wide = np.zeros((len(rows), len(self.considered)), dtype=bool)
+        wide[:, : self.num_steady] = rows[:, : self.num_steady]
+        return wide
 
     def _from_proposals(self, phase: int) -> Generator[Question, Answer, None]:
         orders = self.groups[phase]

@@ -4,7 +4,7 @@ All masks are optimised in one batch. A search begins with proposals that are th
 has found by then is handed on; from there all go on side by side, and the model is asked about a part only once.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,19 +19,12 @@ from explainer_core.explanation.result import Explanation
 from explainer_core.explanation.search import ROUNDS, Search
 from explainer_core.explanation.verdict import Judged
 from explainer_core.explanation.verifying import asked_of, run_together, with_verdicts
-from explainer_core.methods.method import Method
 from explainer_core.methods.objective import Weights
 
 WATCHED = 5  # steps of the masks between two reports
 LEARNT = 0.5  # the share of the work that is done once the masks are optimised
 ASKED = 2 * (2 * (1 + ROUNDS) + 1)  # batches that the model is asked about at most: both sides of every round, twice
 FROM_EDGES = ("_numbered_pairs", "pair_positions", "pair_hops", "edges_at")  # of an explanation, whatever its weights
-
-
-def can_share(method: Method, explanation: Explanation) -> bool:
-    """Not where each start has a sample of its own, nor where a method cannot tell its proposals apart."""
-    split = method.propose_steady is not None and method.propose_by_chance is not None
-    return not explanation.sampled and (split or not method.verifies)
 
 
 @dataclass(frozen=True)
@@ -93,25 +86,19 @@ class Starts:
         return found
 
     def _verifying(self, judge: Judge, found: list[Explanation]) -> Generator[float, None, list[Explanation]]:
-        ask = partial((Answers() if self.answers is None else self.answers).ask, judge)
+        answers = Answers() if self.answers is None else self.answers
+        begun = _begun(answers, found[0])
+        steady = self._steady_proposals(found[0]) if begun is None else {}
         searches: list[Search] = []
-        for explanation, proposals in zip(found, self._proposals(found), strict=True):
-            settings = {"exchanges": explanation.config.refine, "cost": judge.cost(0)}
-            sibling = searches[0] if searches else None
-            searches.append(
-                Search(
-                    explanation,
-                    proposals,
-                    asked_of(found[0]),
-                    steady=self.batch.method.steady,
-                    sibling=sibling,
-                    **settings,
-                )
-            )
+        for explanation in found:
+            own = {self.batch.own_proposal: explanation.undirected(explanation.edge_weight)[1]}
+            sibling = begun or next(iter(searches), None)
+            settings = {"exchanges": explanation.config.refine, "cost": judge.cost(0), "sibling": sibling}
+            searches.append(Search(explanation, own | steady, asked_of(found[0]), steady=tuple(steady), **settings))
         rounds = 0
         tables: list[tuple[Judged, ...]] = []
-        for stage in (self._begin_first, self._begin_others, self._end):
-            steps = run_together(stage(searches), ask)
+        for stage in _stages(searches, begun):
+            steps = run_together(stage, partial(answers.ask, judge))
             while True:
                 try:
                     next(steps)
@@ -122,38 +109,35 @@ class Starts:
                 yield LEARNT + (1 - LEARNT) * min(1.0, rounds / ASKED)
         return [replace(e, table=table) for e, table in zip(found, tables, strict=True)]
 
-    @staticmethod
-    def _begin_first(searches: Sequence[Search]):
-        return [searches[0].begin()]
-
-    @staticmethod
-    def _begin_others(searches: Sequence[Search]):
-        return [search.begin() for search in searches[1:] if not search.begin_as(searches[0])]
-
-    @staticmethod
-    def _end(searches: Sequence[Search]):
-        return [search.end() for search in searches]
-
-    def _proposals(self, found: list[Explanation]) -> list[dict[str, np.ndarray]]:
-        """What each proposal says of every undirected pair, by name, for each start."""
-        method, objective = self.batch.method, self.batch.objective
-        assert method.propose_steady is not None  # as can_share has seen
-        assert method.propose_by_chance is not None
+    def _steady_proposals(self, explanation: Explanation) -> dict[str, np.ndarray]:
+        """What each proposal that no start decides says of every undirected pair, by name."""
+        propose = self.batch.method.propose
+        assert propose is not None  # it verifies
         steady = {}
-        for name, edge in method.propose_steady(objective).items():
+        for name, edge in propose(self.batch.objective).items():
             (column,) = self.batch.by_target(edge)
-            steady[name] = found[0].undirected(column)[1]
-        many = replace(objective.repeated(len(found)), seeds=self._many(self.first_seeds, 1))
-        by_chance: list[dict[str, np.ndarray]] = [{} for _ in found]
-        for name, edge in method.propose_by_chance(many).items():
-            for i, of_start in enumerate(edge.view(-1, len(found)).unbind(1)):
-                (column,) = self.batch.by_target(of_start)
-                by_chance[i][name] = found[0].undirected(column)[1]
-        own = "mask" if method.mask else method.name
-        return [
-            {own: each.undirected(each.edge_weight)[1]} | steady | drawn
-            for each, drawn in zip(found, by_chance, strict=True)
-        ]
+            steady[name] = explanation.undirected(column)[1]
+        return steady
+
+
+def _begun(answers: Answers, explanation: Explanation) -> Search | None:
+    """The search of the same target from another start as it has begun, where it was one with the same settings."""
+
+    def settings(of: Explanation):
+        read_off = {"k_m": 1, "k_m_unit": "nodes", "k_f": 1, "seed": 0, "features": "none"}
+        return of.method, of.explained_class, replace(of.config, **read_off)
+
+    begun = answers.begun
+    return begun if begun is not None and settings(begun.explanation) == settings(explanation) else None
+
+
+def _stages(searches: Sequence[Search], begun: Search | None) -> Iterator[list]:
+    """What runs side by side, one stage after another: the beginning is the same for all, and is made once."""
+    first = searches[0] if begun is None else begun
+    if begun is None:
+        yield [first.begin()]
+    yield [search.begin() for search in searches if search is not first and not search.begin_as(first)]
+    yield [search.end() for search in searches]
 
 
 def _share_edges(found: Sequence[Explanation]) -> None:

@@ -30,14 +30,19 @@ def verifying(
     """The explanations with the best hard subgraph of every size that the proposals lead to; yields after every round.
 
     A proposal is a score for each undirected pair; each explanation has its own, by name. `steady` names those that are
-    the same from every start: they decide between equals. `answers` are those to a single explanation's questions.
+    the same from every start: they decide between equals. `answers` are those to a single explanation's questions, and what
+    its search has begun with.
     """
     searches = [
         Search(e, some, asked_of(e), exchanges=e.config.refine, steady=steady, cost=judge.cost(i))
         for i, (e, some) in enumerate(zip(explanations, proposals, strict=True))
     ]
-    ask = partial(answers_of, judge) if answers is None else partial(answers.ask, judge)
-    tables = yield from run_together([search.run() for search in searches], ask)
+    if answers is None:
+        tables = yield from run_together([search.run() for search in searches], partial(answers_of, judge))
+    else:
+        yield from run_together([search.begin() for search in searches], partial(answers.ask, judge))
+        answers.begun = searches[0].begun()
+        tables = yield from run_together([search.end() for search in searches], partial(answers.ask, judge))
     return [replace(e, table=table) for e, table in zip(explanations, tables, strict=True)]
 
 

@@ -131,7 +131,8 @@ def _notes(rows: Rows, roles: _Roles, ends: np.ndarray, kept: int) -> tuple[str,
         notes.append(f"{_edges(loops)} from a node to itself, and kept")
     if roles.weight is not None:
         notes.append(
-            f"column {rows.fields[roles.weight][:40]!r} is kept, but networks trained here do not read weights"
+            f"weights of edges ({rows.fields[roles.weight][:40]!r}) are kept with the graph, but the networks here do not read "
+            "them: to these every edge counts the same"
         )
     return tuple(notes)
 

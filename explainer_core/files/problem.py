@@ -20,7 +20,7 @@ class FileProblem(ValueError):
         column: str | int | None = None,
         called: str = "column",
     ):
-        self.file, self.line, self.column = file, line, column
+        self.file, self.rule, self.line, self.column = file, rule, line, column
         self.fields: tuple[str, ...] = ()
         where = [printable(file)]
         if line is not None:

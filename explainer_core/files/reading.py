@@ -1,8 +1,8 @@
 """From files that were sent to a Graph or a GraphSet: which formats there are, and what each is read by."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import PurePath
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from explainer_core.files.nodes import Nodes, read_nodes
 from explainer_core.files.problem import Bare, FileProblem, printable
 from explainer_core.files.rows import Rows
 from explainer_core.files.smiles import read_molecules
-from explainer_core.files.text import SentFile
+from explainer_core.files.text import SentFile, read_path
 from explainer_core.graph import Graph, GraphSet
 
 
@@ -29,7 +29,8 @@ class Reading:
     data: Graph | GraphSet  # with train_mask, val_mask and test_mask in node_data where the file has a split
     fields: tuple[str, ...]  # columns that may be chosen as classes or features
     label_field: str
-    notes: tuple[str, ...]  # what was left out, merged or scaled, a sentence each
+    notes: tuple[str, ...]  # which columns were left out, what was merged or scaled, a sentence each
+    left_out: tuple[str, ...] = ()  # lines that are no molecule: "line 3: a molecule must be ..."
 
 
 @dataclass(frozen=True)
@@ -42,15 +43,21 @@ class Format:
     read: Callable[[Sequence[SentFile | None], Options], Reading]
 
 
-def read_files(format: str, files: Sequence[SentFile | None], options: Options | None = None) -> Reading:
-    """Raises FileProblem, which says in one sentence what is wrong and where."""
+def read_files(
+    format: str, files: Sequence[SentFile | str | Path | None], options: Options | None = None, **settings: Any
+) -> Reading:
+    """`files` are paths, or files that were sent; `settings` are those of Options: `read_files("csv", ["edges.csv"], directed=True)`.
+
+    Raises FileProblem, which says in one sentence what is wrong and where.
+    """
     chosen = FORMATS[one_of("format", format, FORMATS)]
     if not files or files[0] is None or len(files) > len(chosen.files):
         raise ValueError(
             f"{chosen.title} must be 1 to {len(chosen.files)} files, the first of them {chosen.files[0]} "
             f"(got {sum(file is not None for file in files)})"
         )
-    return chosen.read(files, options or Options())
+    sent = [read_path(file) if isinstance(file, str | Path) else file for file in files]
+    return chosen.read(sent, replace(options or Options(), **settings))
 
 
 def _read_csv(files: Sequence[SentFile | None], options: Options) -> Reading:
@@ -80,8 +87,8 @@ def _read_node_link(files: Sequence[SentFile | None], options: Options) -> Readi
 
 def _read_smiles(files: Sequence[SentFile | None], options: Options) -> Reading:
     assert files[0] is not None  # read_files has looked
-    data, found = read_molecules(files[0], options)
-    return Reading(data, found.fields, found.label_field, found.notes)
+    found = read_molecules(files[0], options)
+    return Reading(found.data, found.fields, found.label_field, (), found.left_out)
 
 
 def _graph(file: SentFile, nodes: Nodes | None, edge_rows: Rows, directed: bool, options: Options) -> Reading:

@@ -1,32 +1,46 @@
 """Molecules with classes: CSV with a column of SMILES, or lines of a SMILES and a class."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import torch
 
+from explainer_core.checks import cut
 from explainer_core.datasets.molecules import molecule_from_smiles
 from explainer_core.files.columns import LABELS, NAMES, SMILES, SPLITS, Options, chosen, masks_of, read_classes
 from explainer_core.files.delimited import check_lines, checked_lines, counted, delimiter_of, read_rows
+from explainer_core.files.features import text_of
 from explainer_core.files.limits import MAX_EDGES, MAX_MOLECULES
-from explainer_core.files.nodes import Nodes, part_of, text_of
+from explainer_core.files.nodes import part_of
 from explainer_core.files.problem import Bare, FileProblem
 from explainer_core.files.rows import Rows, plain
 from explainer_core.files.text import SentFile, decoded
 from explainer_core.graph import GraphSet
 
 KNOWN = {*SMILES, *LABELS, *NAMES, *SPLITS}
+LONGEST_REASON = 240  # letters
 
 
-def read_molecules(file: SentFile, options: Options) -> tuple[GraphSet, Nodes]:
-    """The molecules as graphs, and what else the file says of them, one entry each."""
+@dataclass(frozen=True)
+class Molecules:
+    data: GraphSet
+    fields: tuple[str, ...]  # that may be chosen as classes
+    label_field: str
+    left_out: tuple[str, ...]  # lines that are no molecule, a reason each
+
+
+def read_molecules(file: SentFile, options: Options) -> Molecules:
+    """The molecules as graphs. A line that is no molecule is left out and told; where half of them are none, the first is the
+    reason to refuse the file. Of a list each molecule stands for itself, which no edge of a graph does."""
     rows = _rows(file, options)
     smiles, name, label, split = _roles(rows, options)
     graphs, names, labels, parts, bonds = [], [], [], [], 0
+    problems: list[FileProblem] = []
     for where, row in rows.rows:
         try:
             graph = molecule_from_smiles(row[smiles])
         except ValueError as error:
-            raise FileProblem(file.name, str(error), line=rows.line_of(where), column=rows.fields[smiles]) from None
+            problems.append(FileProblem(file.name, str(error), line=where, column=rows.fields[smiles]))
+            continue
         graphs.append(graph)
         bonds += graph.num_edges // 2
         if bonds > MAX_EDGES:
@@ -35,6 +49,8 @@ def read_molecules(file: SentFile, options: Options) -> tuple[GraphSet, Nodes]:
         names.append(graph.name if name is None else text_of(rows, where, row, name, "a name") or graph.name)
         labels.append(None if label is None else text_of(rows, where, row, label, "a class"))
         parts.append("" if split is None else part_of(rows, where, row, split))
+    if problems and len(problems) >= len(graphs):
+        raise problems[0]
     if not graphs:
         raise FileProblem(file.name, "a file must have at least one molecule", Bare("none"), "add some")
     field = "" if label is None else rows.fields[label]
@@ -51,7 +67,11 @@ def read_molecules(file: SentFile, options: Options) -> tuple[GraphSet, Nodes]:
         node_data={name: torch.from_numpy(mask).repeat_interleave(sizes) for name, mask in masks_of(parts).items()},
     )
     fields = tuple(each for i, each in enumerate(rows.fields) if i not in (smiles, split))
-    return data, Nodes(file.name, {}, tuple(names), fields=fields, label_field=field)
+    return Molecules(data, fields, field, tuple(map(_reason, problems)))
+
+
+def _reason(problem: FileProblem) -> str:
+    return cut(f"line {problem.line:,}: {problem.rule}", LONGEST_REASON)
 
 
 def _rows(file: SentFile, options: Options) -> Rows:

@@ -1,6 +1,7 @@
 """A file that was sent, as text: bounded before it is looked at, in UTF-8, and no archive in disguise."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from explainer_core.files.limits import MAX_BYTES, MB
 from explainer_core.files.problem import Bare, FileProblem
@@ -26,6 +27,12 @@ class SentFile:
 
     name: str
     data: bytes
+
+
+def read_path(path: str | Path) -> SentFile:
+    """A file of one's own; of one that is too large only enough to see that."""
+    with Path(path).open("rb") as file:
+        return SentFile(Path(path).name, file.read(MAX_BYTES + 1))
 
 
 def check_size(file: SentFile, most: int = MAX_BYTES) -> None:

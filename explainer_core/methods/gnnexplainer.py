@@ -193,10 +193,12 @@ class _Learner:
 
     def _first_edge_logits(self) -> Tensor:
         c = self.objective.computation
-        names = self.objective.names_of_instances.cpu(), self.seeds.cpu()  # a graph's own noise, not its position's
-        owner = c.edge_instance.cpu()
-        noise = hashed_normal(EDGES, names[0][owner], names[1][owner], c.edge_ids.cpu()).to(c.x.device)
-        logits = self.config.start + START_NOISE * noise
+        logits = torch.full((c.num_edges,), float(self.config.start), device=c.x.device)
+        if self.objective.noisy:
+            names = self.objective.names_of_instances.cpu(), self.seeds.cpu()  # a graph's own noise, not its position's
+            owner = c.edge_instance.cpu()
+            noise = hashed_normal(EDGES, names[0][owner], names[1][owner], c.edge_ids.cpu()).to(c.x.device)
+            logits = logits + START_NOISE * noise
         if self.tie is None:
             return logits
         members = sum_by(self.tie, torch.ones_like(logits), self.num_ties)

@@ -34,12 +34,9 @@ class Method:
     mask: bool = False
     # The same while it is optimised: a Step after the first, then after every so many, and after the last.
     steps: Callable[[Objective, int], Generator[Step, None, None]] | None = field(default=None, repr=False)
-    # Other rankings of the edges, (e,) each by name. With them every hard subgraph is searched for by asking the network.
+    # Other rankings of the edges, (e,) each by name, the same from every start. With them every hard subgraph is searched
+    # for by asking the network.
     propose: Callable[[Objective], dict[str, Tensor]] | None = field(default=None, repr=False)
-    steady: tuple[str, ...] = ()  # the proposals that are the same from every start
-    # The steady ones, and the others, by themselves: with both of them, several starts are explained for little more than one.
-    propose_steady: Callable[[Objective], dict[str, Tensor]] | None = field(default=None, repr=False)
-    propose_by_chance: Callable[[Objective], dict[str, Tensor]] | None = field(default=None, repr=False)
 
     def __post_init__(self):
         known = {setting.name for setting in fields(ExplainConfig)}

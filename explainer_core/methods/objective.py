@@ -32,6 +32,7 @@ class Objective:
     types: bool | None = None  # whether the values are one-hot types, likewise
     seeds: Tensor | None = None  # (P,): of each prediction, where they are not the config's
     necessity: Tensor | None = None  # (P,): likewise
+    noisy: bool = True  # whether a mask begins with noise; without, it is the same from every start
 
     def logits(self, edge_weight: Tensor | None = None, x: Tensor | None = None, *, masked: bool = False) -> Tensor:
         """What the model says with these edge weights and features: (P, C).

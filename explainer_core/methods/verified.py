@@ -23,29 +23,28 @@ OCCLUSION_EDGES = 100_000  # and so many edges of all the graphs that are asked 
 
 
 def proposals(objective: Objective) -> dict[str, Tensor]:
-    """A score for each directed edge, by the name of the proposal: (e,) each."""
-    return steady_proposals(objective) | other_masks(objective)
-
-
-def steady_proposals(objective: Objective) -> dict[str, Tensor]:
-    """Those that are the same from every start."""
+    """A score for each directed edge, by the name of the proposal; chance plays no part in any: (e,) each."""
     path = integrated_edges(objective, PATH_STEPS)
     most = min(OCCLUDED, max(10, OCCLUSION_EDGES // max(_largest(objective), 1)))
     return {
         "occlusion": occluded_edges(objective, path, most),
         "integrated gradients": path,
         "gradient": edge_gradient(objective).abs(),
+        **other_masks(objective),
     }
 
 
 def other_masks(objective: Objective) -> dict[str, Tensor]:
-    """Masks with other necessities, optimised side by side: most of a step's cost does not grow with their number."""
+    """Masks with other necessities, optimised side by side: most of a step's cost does not grow with their number.
+
+    They begin without noise, so that only the user's own mask depends on the start.
+    """
     if _largest(objective) > LARGE:
         return {}
     config = replace(objective.config, seeds=1, features="none", **FAST)
     count, necessity = len(NECESSITIES), torch.tensor(NECESSITIES, device=objective.goal.device)
     many = replace(objective, config=config).repeated(count)
-    edge = gnnexplainer(replace(many, necessity=necessity.repeat(len(objective.goal)))).edge
+    edge = gnnexplainer(replace(many, necessity=necessity.repeat(len(objective.goal)), noisy=False)).edge
     masks = edge.view(-1, count).unbind(1)  # copies of an edge lie side by side
     return {f"mask, necessity {each:g}": mask for each, mask in zip(NECESSITIES, masks, strict=True)}
 
@@ -67,7 +66,4 @@ VERIFIED = Method(
     mask=True,
     steps=gnnexplainer_steps,
     propose=proposals,
-    steady=("occlusion", "integrated gradients", "gradient"),
-    propose_steady=steady_proposals,
-    propose_by_chance=other_masks,
 )

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from explainer_core.models.csr import WORTH_IT, CSRAggregation
+from explainer_core.models.deduplicated import deduplicated_logits
 from explainer_core.models.delta import LINEAR_KINDS, DeltaGNN
 from explainer_core.models.edited import EditedGNN
 from explainer_core.models.fast import FastGNN
@@ -112,6 +113,11 @@ class GNN(nn.Module):
     def delta(self) -> Callable[[PredictionBatch, np.ndarray], DeltaGNN] | None:
         linear = type(self) is GNN and self.spec.kind in LINEAR_KINDS and not self.training
         return partial(DeltaGNN, self) if linear else None
+
+    @property
+    def deduplicated(self) -> Callable[[PredictionBatch], Tensor] | None:
+        plain = type(self) is GNN and self.task == "graph" and not self.training
+        return partial(deduplicated_logits, self) if plain else None
 
     @property
     def edited(self) -> Callable[[PredictionBatch, np.ndarray], EditedGNN] | None:

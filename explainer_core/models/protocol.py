@@ -55,6 +55,7 @@ class Model(Protocol):
         decode(one, other) -> (P, C)         of a link model, the logits from the embeddings of two ends
         fast(batch) -> FastPath              the same numbers for less, where one batch is asked about many times
         delta(batch, hop) -> Delta           the same numbers for less, where a few edges fall silent
+        deduplicated(batch) -> (P, C)        the same numbers for less, where many nodes of the batch must have equal states
         edited(batch, hop) -> Edited         the same numbers for less, where edges go and come and features change
         silent_is_absent: bool               an edge of weight zero is as if it were not there, degrees given
     """

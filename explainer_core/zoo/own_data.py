@@ -1,6 +1,7 @@
 """Networks of the zoo for data of one's own: what to build, how to train it, and what it will take."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -26,6 +27,7 @@ from explainer_core.zoo.recipes import (
 )
 from explainer_core.zoo.tasks import LINK_CLASSES, accuracy, make_task
 from explainer_core.zoo.training import EpochDone, TrainConfig, measure
+from explainer_core.zoo.weight_shapes import network_from, read_tensors
 
 FEW_GRAPHS = 500
 PATIENCE = 60  # epochs without a better one after which training ends
@@ -91,13 +93,21 @@ def _like(data: Graph | GraphSet, task: str) -> tuple[dict, TrainConfig]:
 def train_own(
     data: Graph | GraphSet, wanted: Plan, *, seed: int = 0, device=None, on_epoch: EpochDone | None = None
 ) -> tuple[GNN, Card]:
-    """Trains on the data's own split, else on a stratified one by the seed; `on_epoch` may raise to stop."""
+    """Trains on the data's own split, else on a stratified one by the seed; `on_epoch` may be True to end it, or raise."""
     task = make_task(data, wanted.spec.task, seed, device or pick_device())
     if wanted.spec.task != "link":
         seen = len(task.truth("train").unique())
         if seen < 2:
             raise InvalidValue("the training part must have at least two classes", seen, "give more examples a class")
     return train_task(data.name, wanted.spec.kind, wanted.spec, task, wanted.config, seed=seed, on_epoch=on_epoch)
+
+
+def read_network(path: str | Path, spec: ModelSpec, *, device=None) -> GNN:
+    """A network of the zoo from a safetensors file and its sizes, ready to be explained.
+
+    Raises ValueError that names the first tensor that does not fit.
+    """
+    return network_from(spec, read_tensors(Path(path).read_bytes())).to(device or pick_device())
 
 
 def judged_card(data: Graph | GraphSet, model: GNN) -> Card:

@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from functools import lru_cache
 from pathlib import Path
 
 import torch
@@ -106,11 +107,12 @@ def list_cards(dataset: str | None = None, *, folder: Path = FOLDER) -> list[Car
 def read_cards(folder: Path = FOLDER) -> tuple[list[Card], dict[str, PretrainedError]]:
     """Every card with the weights it describes; and by file name, without the ending, why each of the others is none.
 
-    The folder itself, where it cannot be read, has the name "".
+    The folder itself, where it cannot be read, has the name "". Files are read again only where one has changed: a page asks
+    with every click.
     """
-    cards, broken = [], {}
     try:
-        names = sorted(entry for entry in os.listdir(folder) if entry.endswith(".json") and not entry.startswith("."))
+        with os.scandir(folder) as entries:
+            state = sorted(_state(entry) for entry in entries if not entry.name.startswith("."))
     except FileNotFoundError:
         return [], {}
     except OSError as error:
@@ -118,7 +120,23 @@ def read_cards(folder: Path = FOLDER) -> tuple[list[Card], dict[str, PretrainedE
             f"the folder of trained networks must be readable (got {error.strerror} for {folder}); change its rights"
         )
         return [], {"": PretrainedError(reason)}
-    for name in names:
+    cards, broken = _read_cards(folder, tuple(state))
+    return list(cards), dict(broken)
+
+
+def _state(entry: os.DirEntry) -> tuple:
+    """What differs once a file was written, replaced, or had its rights changed."""
+    try:
+        found = entry.stat()
+    except OSError:  # it has just gone
+        return (entry.name,)
+    return entry.name, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+@lru_cache(8)
+def _read_cards(folder: Path, state: tuple[tuple, ...]) -> tuple[list[Card], dict[str, PretrainedError]]:
+    cards, broken = [], {}
+    for name in (name for name, *_ in state if name.endswith(".json")):
         try:
             card = read_card(folder / name)
             read_weights(card, folder)

@@ -27,7 +27,7 @@ class Epoch:
 
 
 EARLY_ENDS = ("patience", "max_seconds")
-EpochDone = Callable[[Epoch], object]  # called after each epoch; may raise to stop
+EpochDone = Callable[[Epoch], object]  # called after each epoch; True ends the training, with what is best so far
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def train(
     seed: int = 0,
     on_epoch: EpochDone | None = None,
 ) -> Trained:
-    """A network trained from new weights; `on_epoch` may raise to stop."""
+    """A network trained from new weights; `on_epoch` may be True to end it with the best epoch so far, or raise."""
     if config.parts > 0 and not isinstance(task, GraphTask):
         raise ValueError(
             f"parts must be 0 where no whole graphs are judged (got {config.parts} for a {spec.task} task)"
@@ -141,10 +141,11 @@ def _fit(model: GNN, task, config: TrainConfig, seed: int, on_epoch: EpochDone |
         better_at = epoch if score > best else better_at
         if score >= best or config.keep_last:
             best, best_state, best_epoch = max(best, score), deepcopy(model.state_dict()), epoch
-        if on_epoch:
-            on_epoch(Epoch(epoch, config.epochs, total / steps, _accuracy_on(model, task, "train"), score[0]))
+        enough = on_epoch is not None and on_epoch(
+            Epoch(epoch, config.epochs, total / steps, _accuracy_on(model, task, "train"), score[0])
+        )
         waited = 0 < config.patience <= epoch - better_at
-        if waited or 0 < config.max_seconds <= time.monotonic() - began:
+        if enough is True or waited or 0 < config.max_seconds <= time.monotonic() - began:
             break
     model.load_state_dict(best_state)
     return best_epoch, epoch

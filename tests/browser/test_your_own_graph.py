@@ -92,7 +92,7 @@ def test_a_graph_of_each_format_is_read_trained_on_and_explained(page, format):
     train(page)
     expect(page.get_by_test_id("stAlert")).to_contain_text("of the test part right")
     expect(page.get_by_test_id("stPlotlyChart")).to_have_count(2)  # the curves stay
-    page.get_by_role("button", name="Explain it").click()
+    page.get_by_role("button", name="Explain it").last.click()
     expect(page).to_have_url(re.compile(r"/\?dataset=own-[0-9a-f]{32}&model=gcn"))
     explained(page)
 
@@ -153,6 +153,17 @@ def test_what_is_wrong_stands_beside_its_file(page, format, files, sentence):
     expect(page.get_by_role("button", name="Use this graph")).to_have_count(0)
 
 
+def test_lines_that_are_no_molecule_are_told_before_anything_is_kept(page):
+    open_page(page)
+    choose_format(page, "smiles")
+    send(page, "molecules.csv", b"smiles,label\nCCO,a\nC?,b\nCCN,b\nCCC,a\n")
+    told = page.get_by_test_id("stAlert")
+    expect(told).to_contain_text("1 of 4 lines is no molecule and is left out:")
+    expect(told).to_contain_text("Line 3: a molecule must be valid SMILES (got 'C?')")
+    expect(page.get_by_test_id("stMetric").filter(has_text="Graphs")).to_contain_text("3")
+    expect(page.get_by_role("button", name="Use this graph")).to_be_visible()
+
+
 def test_a_file_above_the_limit_is_refused(page):
     open_page(page)
     page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(
@@ -165,32 +176,87 @@ def test_a_file_above_the_limit_is_refused(page):
     expect(page.get_by_role("button", name="Use this graph")).to_have_count(0)
 
 
-def test_a_training_draws_its_curves_and_stops_at_once(page):
-    bring(page)
+def begin_long_training(page: Page) -> None:
+    """About a minute's."""
     choose_epochs(page, 5000, early=False)
+    for size, value in (("Layers", "8"), ("Units of a layer", "256")):
+        page.get_by_label(size, exact=True).fill(value)
+        page.get_by_label(size, exact=True).press("Enter")
+        settled(page)
     page.get_by_role("button", name="Train", exact=True).click()
+    expect(page.get_by_test_id("stProgress")).to_contain_text(re.compile(r"Epoch [\d,]+ of at most 5,000: loss"))
+
+
+def epoch(page: Page) -> int:
     bar = page.get_by_test_id("stProgress")
-    expect(bar).to_contain_text(re.compile(r"Epoch [\d,]+ of at most 5,000: loss"))
-    expect(page.get_by_test_id("stPlotlyChart")).to_have_count(2)
-    first = int(re.search(r"Epoch ([\d,]+)", bar.inner_text())[1].replace(",", ""))
+    expect(bar).to_contain_text("Epoch")
+    return int(re.search(r"Epoch ([\d,]+)", bar.inner_text())[1].replace(",", ""))
+
+
+def later_than(page: Page, first: int) -> None:
     page.wait_for_function(
-        "(first) => Number(document.querySelector('[data-testid=stProgress]').innerText.match(/Epoch ([\\d,]+)/)[1].replace(',', '')) > first",
+        "(first) => Number(document.querySelector('[data-testid=stProgress]')?.innerText.match(/Epoch ([\\d,]+)/)?.[1].replace(',', '')) > first",
         arg=first,
     )
-    expect(page.get_by_role("button", name="Remove it")).to_be_disabled()
-    stop = page.get_by_role("button", name="Stop", exact=True)
-    stop.evaluate(
-        "button => button.click()"
-    )  # Playwright's own click waits for quiet frames, which a busy machine has none of
-    began = time.monotonic()
-    expect(page.get_by_role("button", name="Train", exact=True)).to_be_enabled()
-    took = time.monotonic() - began
-    expect(page.get_by_test_id("stAlert")).to_contain_text("The training was stopped; nothing of it is kept.")
+
+
+def stop(page: Page) -> None:
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.get_by_role("button", name="Explain it").first).to_be_visible()
+    expect(page.get_by_test_id("stAlert")).to_contain_text("stopped early")
     settled(page)
+
+
+def test_a_training_draws_its_curves_and_stops_with_what_it_has(page):
+    bring(page)
+    begin_long_training(page)
+    expect(page.get_by_test_id("stPlotlyChart")).to_have_count(2)
+    later_than(page, epoch(page))
+    began = time.monotonic()
+    stop(page)
+    assert time.monotonic() - began < 5  # two seconds where nobody else works
+    expect(page.get_by_test_id("stAlert")).to_contain_text(re.compile(r"trained for [\d,]+ epochs"))
+    expect(page.get_by_test_id("stPlotlyChart")).to_have_count(2)  # the curves stay
+    page.get_by_role("button", name="Remove", exact=True).click()
     expect(page.get_by_role("button", name="Explain it")).to_have_count(0)
-    assert took < 2  # half a second where nobody else works
-    page.get_by_text("Sizes and settings").click()
-    train(page)  # the worker is free again
+    settled(page)
+    page.get_by_role("button", name="Train", exact=True).click()
+    later_than(page, 0)  # the worker is free again
+    page.get_by_role("button", name="Stop", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Explain it").first).to_be_visible()
+    settled(page)
+
+
+def test_a_training_goes_on_through_touches_pages_and_reloads(page):
+    bring(page)
+    begin_long_training(page)
+    before = epoch(page)
+    choose_format(page, "json")  # any other widget
+    later_than(page, before)
+    before = epoch(page)
+    page.goto("/?dataset=karate")
+    explained(page)  # no picture waits for it
+    page.get_by_role("link", name="Your own graph").first.click()
+    later_than(page, before)
+    before = epoch(page)
+    page.reload()
+    expect(page.get_by_role("heading", name="My graph")).to_be_visible()
+    later_than(page, before)
+    stop(page)
+    page.get_by_role("button", name="Explain it").last.click()
+    explained(page)
+
+
+def test_a_training_ends_with_the_graph_that_is_removed(page):
+    bring(page)
+    begin_long_training(page)
+    page.get_by_role("button", name="Remove it").click()
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    expect(page.get_by_role("heading", name="My graph")).to_have_count(0)
+    settled(page)
+    bring(page)
+    train(page)
 
 
 def test_weights_are_brought_with_their_sizes(page):

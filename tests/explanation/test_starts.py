@@ -11,6 +11,7 @@ from explainer_core.api import explain, explain_many, explain_starts, explain_st
 from explainer_core.config import ExplainConfig
 from explainer_core.explanation.answers import Answers
 from explainer_core.explanation.judging import Judge
+from explainer_core.explanation.search import Search
 from explainer_core.explanation.verifying import finished
 from explainer_core.targets import Node
 
@@ -153,6 +154,48 @@ def test_what_the_model_has_said_before_changes_nothing_and_is_not_asked_again(t
     for one, other in zip(again, alone, strict=True):
         same(one, other)
     assert sum(asked) < questions
+
+
+@pytest.mark.parametrize("changes", [{}, {"temperature": 2.0}, {"connected": False}], ids=str)
+def test_a_search_goes_on_from_where_another_has_begun_only_with_the_same_settings(changes, monkeypatch):
+    """On more edges than a search considers, so that every start considers some of its own."""
+    model, graph = sharp(network(num_layers=3)), random_graph(150, 700)
+    answers = Answers()
+    *_, last = explain_steps(model, graph, Node(4), QUICK, answers=answers)
+    explanation = last.explanation()
+    assert answers.begun is not None
+    assert len(answers.begun.known) < len(answers.alone)  # it was put aside before the search went on
+    before = len(answers.begun.known)
+    other = explain(model, graph, Node(4), replace(QUICK, **changes))
+    begins, begin = [], Search.begin
+    monkeypatch.setattr(Search, "begin", lambda search: begins.append(search) or begin(search))
+    together = finished(explain_starts(model, graph, other, starts=3, answers=answers.copy()))
+    assert bool(begins) == bool(changes)
+    monkeypatch.undo()
+    for one, alone in zip(together, separate(model, graph, other, 3), strict=True):
+        same(one, alone)
+    assert len(answers.begun.known) == before  # whoever goes on does so on a copy
+    assert explanation.table == last.explanation().table
+
+
+@pytest.mark.parametrize("task", ["node", "graph", "link"])
+def test_only_the_mask_itself_depends_on_the_start(task):
+    """The proposals beside it are equal to the last digit from every seed."""
+    model, data, targets = case(task)
+    sharp(model)
+    found = []
+    for seed in (3, 4):
+        answers = Answers()
+        *_, last = explain_steps(model, data, targets[0], replace(QUICK, seed=seed), answers=answers)
+        last.explanation()
+        assert answers.begun is not None
+        found.append((last.edge_weight, answers.begun.prepared, answers.begun.steady))
+    (mask, orders, steady), (other_mask, other_orders, _) = found
+    assert len(steady) == 5
+    assert not np.array_equal(mask, other_mask)
+    assert {key: order for key, order in orders.items() if key[0] in steady} == {
+        key: order for key, order in other_orders.items() if key[0] in steady
+    }
 
 
 def counted(ask, asked):

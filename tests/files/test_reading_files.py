@@ -290,3 +290,39 @@ def test_a_format_must_be_known_and_have_its_files():
         read_files("pickle", [])
     with pytest.raises(ValueError, match=r"CSV must be 1 to 2 files, the first of them edges \(got 0\)"):
         read_files("csv", [None])
+
+
+# Lines that are no molecule
+
+
+def test_a_line_that_is_no_molecule_is_left_out_and_told_with_its_line():
+    found = read("smiles", "smiles,label\nCCO,a\nC?,b\nC1CO1,b\n[Fe],c\nC,a\n")
+    assert [graph.num_nodes for graph in found.data] == [
+        molecule_from_smiles(s).num_nodes for s in ("CCO", "C1CO1", "C")
+    ]
+    assert found.data.class_names == ("a", "b")  # nobody is of class c any more
+    assert found.data.labels.tolist() == [0, 1, 0]
+    assert [line.partition(" must ")[0] for line in found.left_out] == ["line 3: a molecule", "line 5: atoms"]
+    assert read("smiles", "smiles,label\nCCO,a\nC,b\n").left_out == ()
+
+
+def test_a_file_of_which_half_is_no_molecule_is_refused_by_the_first():
+    good, bad = "CCO a\n", "C? b\n"
+    assert len(read("smiles", 4 * good + 3 * bad).left_out) == 3
+    with pytest.raises(
+        FileProblem, match=r"m.csv, line 4, column 'smiles': a molecule must be valid SMILES \(got 'C\?'\)"
+    ):
+        read("smiles", 3 * good + 3 * bad)
+
+
+def test_a_line_that_is_left_out_takes_no_other_value_with_it():
+    found = read("smiles", "smiles,label,split,name\nCCO,a,train,first\nC?,a,nonsense,second\nC,b,test,third\n")
+    assert list(found.data.graph_names) == ["first", "third"]
+    with pytest.raises(FileProblem, match="line 3, column 'split': a split must be train, val or test"):
+        read("smiles", "smiles,label,split,name\nCCO,a,train,first\nC,a,nonsense,second\nC,b,test,third\n")
+
+
+def test_no_edge_is_ever_left_out():
+    """Predictions about others rest on it."""
+    with pytest.raises(FileProblem, match="line 3, column 'weight': a weight must be a number"):
+        read("csv", "source,target,weight\na,b,1\nb,c,x\nc,d,1\nd,e,2\n")

@@ -70,7 +70,7 @@ def test_a_method_that_proposes_is_verified_by_asking_the_network(registered):
     model, data, targets = case("node")
     proposals = {"near": lambda objective: 1 / (1 + objective.computation.hop[objective.computation.edge_index[1]])}
     propose = lambda objective: {key: rank(objective).float() for key, rank in proposals.items()}  # noqa: E731
-    name = registered(dataclasses.replace(DEGREE, propose=propose, steady=("near",)))
+    name = registered(dataclasses.replace(DEGREE, propose=propose))
     found = xc.explain(model, data, targets[0], QUICK, name)
     assert found.table
     assert {judged.origin for judged in found.table} <= {"near", "degree", "growth"}

@@ -3,6 +3,7 @@
 import json
 import re
 import resource
+import shutil
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from safetensors.torch import save
 from explainer_core.datasets.download import is_available
 from explainer_core.datasets.registry import DATASETS, load_dataset
 from explainer_core.graph import Graph, GraphSet, undirected
+from explainer_core.zoo import pretrained
 from explainer_core.zoo.cards import command_of, majority_accuracy, measured_accuracy, train_recipe
 from explainer_core.zoo.pretrained import (
     PretrainedError,
@@ -315,3 +317,21 @@ def test_networks_for_whole_graphs_do_not_give_one_class_to_all_parts(dataset, m
         parts.x, parts.edge_index, edge_type=parts.edge_types, graph_of=parts.graph_of, num_graphs=parts.num_graphs
     )
     assert torch.bincount(logits.argmax(1), minlength=2).min() >= 0.1 * len(logits)
+
+
+def test_cards_are_read_again_only_once_a_file_has_changed(tmp_path, monkeypatch):
+    for ending in ("json", "safetensors"):
+        shutil.copy(pretrained.FOLDER / f"karate_gcn.{ending}", tmp_path)
+    reads, read = [], pretrained.read_card
+    monkeypatch.setattr(pretrained, "read_card", lambda path: reads.append(path.name) or read(path))
+    for _ in range(3):
+        assert [card.name for card in pretrained.read_cards(tmp_path)[0]] == ["karate_gcn"]
+    assert reads == ["karate_gcn.json"]
+    weights = tmp_path / "karate_gcn.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1])
+    cards, broken = pretrained.read_cards(tmp_path)
+    assert cards == []
+    assert "checksum differs" in str(broken["karate_gcn"])
+    assert len(reads) == 2
+    (tmp_path / "karate_gcn.json").unlink()
+    assert pretrained.read_cards(tmp_path) == ([], {})

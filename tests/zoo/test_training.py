@@ -73,6 +73,19 @@ def test_leaving_by_an_exception_stops_the_training(karate_task):
     assert torch.equal(before, torch.get_rng_state())
 
 
+def test_it_ends_with_the_best_epoch_so_far_when_it_is_enough(karate_task):
+    seen = []
+
+    def enough(epoch):
+        seen.append(epoch)
+        return epoch.number == 7
+
+    trained = train(SPEC, karate_task, CONFIG, on_epoch=enough)
+    assert trained.epochs == len(seen) == 7
+    best = seen[trained.best_epoch - 1]
+    assert best.val_accuracy == trained.accuracy["val"] == max(epoch.val_accuracy for epoch in seen)
+
+
 def test_a_network_learns_what_only_the_neighbours_tell():
     """Pairs of nodes; the class of a node is the sign of its partner's feature. Its own feature says nothing."""
     generator = torch.Generator().manual_seed(0)

@@ -4,13 +4,17 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch_geometric.nn import GCN
 
 from explainer_core.datasets.registry import load_dataset
 from explainer_core.datasets.splits import split_80_10_10, split_of
-from explainer_core.files import read_files
+from explainer_core.files import SentFile, read_files
 from explainer_core.files.examples import example_files
 from explainer_core.graph import Graph, undirected
+from explainer_core.graph.files import from_bytes, to_bytes
 from explainer_core.models.spec import KINDS
+from explainer_core.predictions import predict
+from explainer_core.targets import Node
 from explainer_core.zoo.own_data import judged_card, kinds_for, plan, tasks_for, train_own, training_bytes
 
 CPU = torch.device("cpu")
@@ -161,3 +165,22 @@ def test_a_network_for_other_data_is_refused(clubs):
         judged_card(narrow, model)
     unlabelled = replace(clubs, labels=None)
     assert judged_card(unlabelled, model).test_accuracy is None
+
+
+def test_weights_of_edges_are_kept_and_read_by_networks_that_ask_for_them_alone(clubs):
+    """As the note of the reading says: to a network of the zoo every edge counts the same."""
+    edges, nodes = example_files("csv")
+    lines = edges.data.decode().split()
+    weighted = "\n".join([f"{lines[0]},weight", *(f"{line},{i % 7 / 2}" for i, line in enumerate(lines[1:]))])
+    found = read_files("csv", [SentFile("edges.csv", weighted.encode()), nodes])
+    (note,) = [note for note in found.notes if note.startswith("weights of edges ('weight') are kept with the graph")]
+    assert note.endswith("the networks here do not read them: to these every edge counts the same")
+    assert from_bytes(to_bytes(found.data)).edge_data["edge_weight"].unique().tolist() == [i / 2 for i in range(7)]
+    wanted = quick(plan(clubs, "node", "gcn"), epochs=20)
+    one, other = (train_own(data, wanted, device=CPU)[0] for data in (clubs, found.data))
+    assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
+    assert predict(one, clubs, [Node(0)]) == predict(one, found.data, [Node(0)])
+    torch.manual_seed(0)
+    reads = GCN(clubs.num_features, 8, 2, clubs.num_classes).eval()
+    with_weights, without = (predict(reads, data, [Node(0)])[0] for data in (found.data, clubs))
+    assert with_weights.probabilities != pytest.approx(without.probabilities, abs=1e-4)

@@ -135,6 +135,16 @@ def test_a_run_that_was_begun_is_not_run_again_though_it_was_finished_first(pool
         run(pool, toy_tasks.refuse, "too much")
 
 
+def test_a_run_that_was_begun_is_not_lost_with_its_worker_though_its_visitor_asks_for_something_else(pool, tmp_path):
+    with begun(pool, toy_tasks.note, str(tmp_path / "runs")):
+        until(lambda: is_running(pool))
+        (worker,) = [worker for worker in pool._workers.values() if worker.job is not None]
+        assert run(pool, toy_tasks.tell, 1) == "told"  # from here on nobody is written down as waiting for the first
+        worker.process.kill()
+        until(lambda: worker.process.pid not in pool.processes)
+        assert run(pool, toy_tasks.note, str(tmp_path / "runs")) in pool.processes
+
+
 def test_a_run_that_was_begun_ends_with_the_block_unless_another_waits_for_it(pool):
     with begun(pool, toy_tasks.wait, 30.0):
         until(lambda: is_running(pool))
@@ -347,6 +357,113 @@ def test_no_more_runs_at_a_time_than_workers_though_one_stands_by(pool):
         time.sleep(0.01)
     assert most == 2
     assert len(pool.processes) == 3
+
+
+# What the page can do without stands still for what somebody waits for
+
+BACKGROUND = {"priority": Priority.BACKGROUND}
+
+
+def stands_still(path: Path, seconds: float = 0.4) -> bool:
+    before = path.stat().st_size
+    time.sleep(seconds)
+    return path.stat().st_size == before
+
+
+def paused(pool: Pool) -> list[WorkerProcess]:
+    return [worker for worker in pool._workers.values() if worker.paused_at is not None]
+
+
+@pytest.fixture
+def background(pool, tmp_path):
+    """A run of the background, and the file that grows while it works."""
+    until(lambda: len([worker for worker in pool._workers.values() if worker.ready]) == 3)
+    path = tmp_path / "written"
+    visit = Visit(pool, toy_tasks.write, str(path), 2000, **BACKGROUND)
+    until(path.exists)
+    return visit, path
+
+
+def test_a_background_run_stands_still_while_pictures_take_all_workers_and_then_ends(pool, background):
+    visit, path = background
+    assert not stands_still(path)
+    first = Visit(pool, toy_tasks.wait, 2.0, key="first")
+    until(lambda: sum(worker.job is not None for worker in pool._workers.values()) == 2)
+    assert not stands_still(path)  # there is a worker for each of them
+    second = Visit(pool, toy_tasks.wait, 1.0, key="second")
+    until(lambda: paused(pool))
+    time.sleep(0.1)
+    assert stands_still(path)
+    assert not [progress for progress in second.heard if isinstance(progress, Waiting) and progress.ahead]
+    for each in (first, second, visit):
+        each.join(30)
+        assert each.result in pool.processes
+    assert path.stat().st_size == 2000
+    assert not paused(pool)
+
+
+def test_a_run_that_stands_still_ends_with_its_visitor_and_its_worker_goes_on(pool, background):
+    visit, path = background
+    pictures = [Visit(pool, toy_tasks.wait, 2.0, key=i) for i in range(2)]
+    until(lambda: paused(pool))
+    (worker,) = paused(pool)
+    visit.leave()
+    until(lambda: worker.job is None, seconds=0.5)
+    for each in pictures:
+        each.join(30)
+    assert worker.process.pid in {run(pool, toy_tasks.wait, 0.3, key=i) for i in range(2)} | set(pool.processes)
+    assert worker.process.poll() is None
+    assert path.stat().st_size < 2000
+
+
+def test_the_time_a_run_stands_still_does_not_count(tmp_path):
+    pool = opened(run_seconds=3)
+    try:
+        until(lambda: len([worker for worker in pool._workers.values() if worker.ready]) == 3)
+        path = tmp_path / "written"
+        visit = Visit(pool, toy_tasks.write, str(path), 300, **BACKGROUND)
+        until(path.exists)
+        for turn in range(2):
+            pictures = [Visit(pool, toy_tasks.wait, 2.0, key=(turn, i)) for i in range(2)]
+            until(lambda: paused(pool))
+            for each in pictures:
+                each.join(30)
+        visit.join(30)
+        assert visit.error is None
+        assert path.stat().st_size == 300
+    finally:
+        pool.close()
+
+
+def test_a_worker_that_dies_while_its_run_stands_still_costs_no_answer(pool, background):
+    visit, _ = background
+    pictures = [Visit(pool, toy_tasks.wait, 1.0, key=i) for i in range(2)]
+    until(lambda: paused(pool))
+    paused(pool)[0].process.kill()
+    for each in (*pictures, visit):
+        each.join(60)
+        assert each.error is None
+        assert each.result
+
+
+def test_nothing_stands_still_for_a_run_that_can_wait_itself(pool, background):
+    visit, path = background
+    Visit(pool, toy_tasks.wait, 1.0, key="picture")
+    other = Visit(pool, toy_tasks.wait, 0.1, key="other", **BACKGROUND)
+    until(lambda: any(isinstance(progress, Waiting) for progress in other.heard))
+    assert not stands_still(path)
+    visit.leave()
+    other.join(30)
+    assert other.result
+
+
+def test_a_visitor_goes_on_with_the_worker_that_has_worked_for_them(pool):
+    visits = {name: Visit(pool, toy_tasks.wait, 0.5, visitor=name, key=name) for name in ("one", "two")}  # at a time
+    for visit in visits.values():
+        visit.join(10)
+    assert visits["one"].result != visits["two"].result
+    for name in ("two", "one", "two", "two"):
+        assert run(pool, toy_tasks.wait, 0.01, visitor=name) == visits[name].result
 
 
 def test_one_worker_is_kept_for_pictures():

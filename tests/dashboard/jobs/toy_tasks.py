@@ -49,6 +49,15 @@ def wait(seconds: float, *, emit) -> int:
     return os.getpid()
 
 
+def write(path: str, times: int, *, emit) -> int:
+    """One byte more in a file for each turn, busy in Python in between, so that one sees whether it stands still."""
+    with Path(path).open("ab", buffering=0) as file:
+        for _ in range(times):
+            file.write(b".")
+            sum(range(100_000))
+    return os.getpid()
+
+
 def hang(seconds: float, *, emit) -> None:
     """Not in Python, so that no exception can reach it."""
     time.sleep(seconds)
@@ -103,3 +112,16 @@ def chatter(*, emit) -> str:
     sys.stdout.flush()
     os.write(1, b"\x00\x00\x00\x00\x00\x00\x00\x05hello")
     return "quiet"
+
+
+def count(*, emit) -> int:
+    """Counts until it is enough."""
+    found = 0
+    while not emit(found):
+        found += 1
+        time.sleep(0.02)
+    return found
+
+
+def niceness(*, emit) -> int:
+    return os.nice(0)
