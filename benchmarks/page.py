@@ -22,14 +22,18 @@ TARGET = "() => { const why = globalThis.graphViews?.why; return why && why.pict
 HAS_TARGET = """node => { const why = globalThis.graphViews?.why;
   return why && why.picture.nodes[why.picture.targets[0]] === node && !why.badge.hidden && why.sentence.textContent }"""
 TOP = "() => graphViews.why.panel.stage.canvas.getBoundingClientRect().top + document.querySelector('[data-testid=stMain]').scrollTop"
-KEPT = "() => JSON.stringify([...graphViews.why.panel.look.kept])"
-OTHER_KEPT = "kept => JSON.stringify([...graphViews.why.panel.look.kept]) !== kept"
+PART = "() => [JSON.stringify([...graphViews.why.panel.look.kept]), graphViews.why.draws]"
+OTHER_PART = """([kept, draws]) => { const { panel, draws: now } = graphViews.why;
+  return JSON.stringify([...panel.look.kept]) !== kept && now > draws }"""
+HANDLE = """size => { const { track } = graphViews.why, box = track.slider.getBoundingClientRect();
+  return [track.size, box.left + track.x(size ?? track.size), box.top + box.height / 2] }"""
 WEIGHTS = "() => graphViews.why.data.panels[0].weights"
 OTHER_WEIGHTS = "weights => graphViews.why.data.panels[0].weights !== weights"
 IDLE = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 SHOWN_NODES = "() => graphViews.near.picture.nodes"
 WHERE = "node => graphViews.near.panels.neighbourhood.pointOf(node)"
 MANY_SIZES = "/?dataset=ba_shapes&node=414"  # more of them than the slider is moved by
+FULL = 40  # more clicks, after which the caches of answers, 64 at most, are full (dashboard/services/explanations.py)
 BUSY = "/?dataset=ba_community&steps=1200&node={node}"  # runs for many seconds, and may: what takes over 30 is refused
 
 
@@ -46,7 +50,7 @@ def measure(report: figures.Report, quick: bool) -> None:
             _slider(report, visitor, clicks)
             _regularisation(report, visitor, clicks)
             _company(report, browser, served, visitor, 3 if quick else 7)
-            _memory(report, served, visitor, 10 if quick else 60)
+            _memory(report, served, visitor, *((5, 10) if quick else (FULL, 60)))
             report.add("requests to other hosts", len(visitor.elsewhere), "", 0, "lower")
             report.add(
                 "times the network view was mounted", visitor.page.evaluate("graphViews.why.mounts"), "", 1, "lower"
@@ -116,11 +120,25 @@ class Visitor:
         that went either way until then. The size is sent once it is let go, which tests/browser/test_track.py watches."""
         self.rest()
         self.page.get_by_role("slider", name="K_M").focus()
-        kept, before = self.page.evaluate(KEPT), self.received + self.sent
-        took = waited(
-            lambda: self.page.keyboard.press(key),
-            lambda: self.page.wait_for_function(OTHER_KEPT, arg=kept, polling="raf", timeout=60_000),
-        )
+        return self._redrawn(lambda: self.page.keyboard.press(key))
+
+    def drag_slider(self, moves: int) -> list[tuple[float, int]]:
+        """The same with the mouse, which takes the handle from size to size and is not let go between them."""
+        self.rest()
+        self.page.get_by_role("slider", name="K_M").scroll_into_view_if_needed()
+        size, x, y = self.page.evaluate(HANDLE)
+        self.page.mouse.move(x, y)
+        self.page.mouse.down()
+        found = []
+        for each in range(size + 1, size + 1 + moves):
+            _, x, y = self.page.evaluate(HANDLE, each)
+            found.append(self._redrawn(lambda x=x, y=y: self.page.mouse.move(x, y)))
+        self.page.mouse.up()
+        return found
+
+    def _redrawn(self, act: Callable[[], None]) -> tuple[float, int]:
+        part, before = self.page.evaluate(PART), self.received + self.sent
+        took = waited(act, lambda: self.page.wait_for_function(OTHER_PART, arg=part, polling="raf", timeout=60_000))
         return took, self.received + self.sent - before
 
     def move_regularisation(self, key: str) -> float:
@@ -157,9 +175,13 @@ def _clicks(report: figures.Report, visitor: Visitor, clicks: int) -> None:
 
 def _slider(report: figures.Report, visitor: Visitor, moves: int) -> None:
     visitor.open(MANY_SIZES)
-    times, traffic = zip(*(visitor.move_slider("ArrowRight") for _ in range(moves)), strict=True)
-    report.add("K_M slider to redrawn subgraph", statistics.median(times), "s", 0.1, "lower")
-    report.add("sent either way while the slider moves", statistics.median(traffic) / 1024, "KB", 0, "lower")
+    by_key = [visitor.move_slider("ArrowRight") for _ in range(moves)]
+    visitor.open(MANY_SIZES)
+    by_mouse = visitor.drag_slider(moves)
+    for how, found in (("by keyboard", by_key), ("by mouse", by_mouse)):
+        times, traffic = zip(*found, strict=True)
+        report.add(f"K_M {how} to redrawn subgraph", statistics.median(times), "s", 0.1, "lower")
+        report.add(f"sent either way while K_M moves {how}", statistics.median(traffic) / 1024, "KB", 0, "lower")
 
 
 def _regularisation(report: figures.Report, visitor: Visitor, moves: int) -> None:
@@ -189,16 +211,19 @@ def _company(report: figures.Report, browser: Browser, served: Served, visitor: 
     report.add("a click while another visitor's run goes on", statistics.median(times) / alone, "times", 2, "lower")
 
 
-def _memory(report: figures.Report, served: Served, visitor: Visitor, clicks: int) -> None:
-    for _ in range(clicks // 5):  # until the caches are as full as they get
+def _memory(report: figures.Report, served: Served, visitor: Visitor, fill: int, clicks: int) -> None:
+    """Answers are kept until their caches are full; what counts is whether memory goes on growing after that."""
+    before = resident(served.pid)
+    for _ in range(fill):
         visitor.click_another_node()
     visitor.rest()
-    before = resident(served.pid)
+    full = resident(served.pid)
     for _ in range(clicks):
         visitor.click_another_node()
     visitor.rest()
-    grown = resident(served.pid) / before
-    report.add(f"memory after {clicks} more clicks", 100 * (grown - 1), "%", 10, "lower")
+    report.add(f"memory that the caches fill with, {fill} clicks", (full - before) / 1024, "MB")
+    grown = resident(served.pid) / full
+    report.add(f"memory after {clicks} more clicks, caches full", 100 * (grown - 1), "%", 10, "lower")
 
 
 def resident(pid: int) -> int:

@@ -15,7 +15,7 @@ from dashboard.view.plain_text import sentence
 from dashboard.widgets import controls, verdict, welcome
 from dashboard.widgets.answers import draw_why_again, main_panel, show_why
 from dashboard.widgets.compared_methods import panels_beside, show_methods
-from dashboard.widgets.explanation_view import announce, headline_of, starts_of
+from dashboard.widgets.explanation_view import announce, explained, headline_of, named, starts_of
 from dashboard.widgets.export import Shown, export_button, share_button
 from dashboard.widgets.live_run import explain_in_sight
 from dashboard.widgets.missing import show_for_network
@@ -63,7 +63,9 @@ def show_answer(
     """The picture and its headline first; all that follows is worked out once they stand."""
     question = services.ask(choice.request, choice.colour, everything=choice.everything)
     title = f"{info.title} · {model_text.model_title(card)} · {question.facts.name}"
-    verdict.show_prediction(title, question.facts)
+    with st.container(horizontal=True, key="heading", **ROW):
+        verdict.show_prediction(title, question.facts)
+        beside_switch = show_switch()
     known = services.known_answer(question)
     left, right = st.columns([2, 1], gap="medium")
     with right:
@@ -71,7 +73,6 @@ def show_answer(
         below = st.empty()
     the_rest = cache(partial(show_the_rest, drawer, choice.request))  # once, after the picture or when it takes long
     with left:
-        beside_switch = show_switch()
         searching = announce(question, known)
         place = st.container()  # above the run that is watched, which comes and goes without moving it
         try:
@@ -141,7 +142,7 @@ def show_the_rest(drawer: DeltaGenerator, request: services.Request) -> None:
 
 def show_switch() -> DeltaGenerator:
     """Which explanation the picture shows; returns the place beside the switch."""
-    with st.container(horizontal=True, key="switch", **ROW):
+    with st.container(horizontal=True, key="switch", width="content", vertical_alignment="center", gap="small"):
         st.segmented_control(
             "What the picture shows",
             list(state.SHOWN_AS),
@@ -184,12 +185,13 @@ def shown_now(
 ) -> Shown:
     """What the page shows by now, with what other starts say if they were tried."""
     starts = [said] if (said := starts_of(answer)) else []
+    main = main_panel(answer)
     found = [*headline_of(answer), *starts, *(remark.text for remark in verdict.remarks(answer, trust))]
     return Shown(
         title=title,
         sentences=tuple(explanation_text.sentences(answer.facts, found)),
         picture=answer.question.drawing.picture,
-        panels=(main_panel(answer), *panels),
+        panels=(named(main, explained(answer, main)), *panels),
         size=answer.explanation.size,
         features=verdict.strongest_features(answer.question, explanations),
     )

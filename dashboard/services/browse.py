@@ -143,7 +143,9 @@ def _legend(dataset: str, model: str, colour: str) -> tuple[tuple[int, ...], tup
 def _point_tip(dataset: str, model: str, target: int) -> str:
     data = load_data(dataset)
     if isinstance(data, GraphSet):
-        first = f"{data.graph_name(target)} (graph {target})" if data.graph_names else f"graph {target}"
+        first = f"graph {target}"
+        if data.graph_names and data.graph_name(target) != first:
+            first = f"{data.graph_name(target)} ({first})"
     else:
         first = f"{data.node_name(target)} (node {target})" if data.node_names else f"node {target}"
     if not all_predictions(dataset, model).probabilities.shape[1]:

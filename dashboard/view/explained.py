@@ -32,6 +32,7 @@ class Explained:
     token: str  # tells one request from another
     sizes: tuple[Size, ...]
     weights: np.ndarray | None  # (sizes, edges of the picture), 0 to 1; None where they are the same for all
+    labels: np.ndarray | None  # (sizes, nodes of the picture, 2), see labels.py; None where atoms have letters
     chosen: int
     auto: int  # the size that "auto" finds
     is_auto: bool
@@ -62,6 +63,7 @@ def payload(explained: Explained) -> dict:
         "token": explained.token,
         "sizes": parts,
         "weights": None if explained.weights is None else packed_frames(explained.weights),
+        "labels": None if explained.labels is None else _packed_rows(explained.labels.reshape(len(parts), -1)),
         "chosen": explained.chosen,
         "auto": explained.auto,
         "is_auto": explained.is_auto,
@@ -75,10 +77,14 @@ def payload(explained: Explained) -> dict:
 
 
 def packed_frames(weights: Sequence | np.ndarray) -> str:
-    """Rows of weights (F, E) in 255 levels, edge by edge as differences from one row to the next, deflated.
+    """Rows of weights (F, E) in 255 levels."""
+    return _packed_rows(np.rint(np.clip(np.asarray(weights, float), 0, 1) * 255).astype(np.uint8))
+
+
+def _packed_rows(rows: np.ndarray) -> str:
+    """Rows of bytes (F, E), column by column as differences from one row to the next, deflated.
 
     Differences wrap around, and back in the browser. Edge by edge, a mask's steady way packs twice as well.
     """
-    levels = np.rint(np.clip(np.asarray(weights, float), 0, 1) * 255).astype(np.uint8)
-    changes = np.diff(levels, axis=0, prepend=np.zeros_like(levels[:1])).T  # (E, F)
+    changes = np.diff(rows, axis=0, prepend=np.zeros_like(rows[:1])).T  # (E, F)
     return base64.b64encode(zlib.compress(changes.tobytes(), 9)).decode()

@@ -121,11 +121,18 @@ def kept_part(count: int, unit: str) -> tuple[str, str]:
 
 
 def headline(
-    facts: TargetFacts, outcome: Verdict, count: int, unit: str, shape: str | None = None, things: Things = NODES
+    facts: TargetFacts,
+    outcome: Verdict,
+    count: int,
+    unit: str,
+    shape: str | None = None,
+    things: Things = NODES,
+    enough: int | None = None,
 ) -> tuple[str, str]:
     """The headline and its sentence: what the network says of the kept part, alone and without it.
 
-    `count` nodes or edges are kept; `shape` is the word for them, where there is one.
+    `count` nodes or edges are kept; `shape` is the word for them, where there is one. Where a smaller part carries the
+    prediction, so many are `enough`, and it needs no more than these, but others.
     """
     name = facts.class_names[facts.predicted if facts.explained is None else facts.explained]
     quoted, (part, them) = f"“{_capital(name)}”", kept_part(count, things.many(unit))
@@ -139,15 +146,16 @@ def headline(
     title = {
         CARRIES: f"{quoted}, because of {because}",
         MOSTLY: f"{quoted}, mostly because of {because}",
-        NOT_ENOUGH: f"{quoted} needs more than {because}",
+        NOT_ENOUGH: f"{quoted} {'does not rest on' if enough else 'needs more than'} {because}",
     }[outcome.level]
     if asks_for_another(facts):
         title = f"What speaks for “{name}”: {because}{', not enough' if outcome.level == NOT_ENOUGH else ''}"
     only = "only " if outcome.level == NOT_ENOUGH else ""
     lost = "" if outcome.keeps_class else ", too little for that class"
+    fewer = f" A part of {enough} is enough." if enough and only else ""
     return title, (
         f"{_capital(part)} alone {'gives' if count == 1 else 'give'} {only}{percent(outcome.alone)} of “{name}”{lost} "
-        f"({percent(outcome.full)} with everything); without {them} it is {percent(outcome.without)}."
+        f"({percent(outcome.full)} with everything); without {them} {percent(outcome.without)}.{fewer}"
     )
 
 

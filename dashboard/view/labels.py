@@ -1,17 +1,18 @@
 """Names of nodes: where each is written, and from which zoom on, so that none lie on one another or on a node at any zoom.
 
-Only what is explained is always named, even where it has no room. A name keeps its place while one zooms; it only appears. So painters decide nothing: they compare the zoom with a number.
+Only what is explained is always named, even where it has no room. A name keeps its place while one zooms, and while one goes
+through the sizes of an explanation; it only appears. So painters decide nothing: they compare the zoom with a number.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from dashboard.view.drawing import RADIUS, RING_GAP
-from dashboard.view.picture import Panel, Picture
+from dashboard.view.picture import Label, Panel, Picture
 from dashboard.view.plain_text import shortened
 from dashboard.view.style import STYLE, growth, label_size
 from dashboard.view.text_width import text_width
@@ -30,6 +31,7 @@ CUT, INK_PX = 12, 3  # what it costs to leave the sheet, in points of ink; how f
 COVER = 6  # and to lie on a node
 RING = RADIUS + RING_GAP + max(width for _, width in STYLE["ring"]) / 2  # how far a ring reaches
 ALONG = (0.2, 0.35, 0.5, 0.65, 0.8)  # where a kept edge has its points of ink
+NEVER = 255  # no zoom
 
 
 class Place(NamedTuple):
@@ -55,10 +57,7 @@ PLACES = tuple(
 _BEGINS = {"start": 0.0, "middle": -0.5, "end": -1.0}  # where a name begins, in its own widths
 
 
-class Label(NamedTuple):
-    node: int
-    zoom: int  # from which on it is written, in the picture's `label_zooms`
-    place: int  # in PLACES
+Part = tuple[tuple[int, ...], tuple[int, ...]]  # kept edges and kept nodes
 
 
 def label_text(label: str) -> str:
@@ -83,16 +82,59 @@ def place_labels(picture: Picture, panel: Panel) -> tuple[Label, ...]:
     """The target's name first, then the explanation's, then others, each where it hides least and as early as it can."""
     if picture.bonds:
         return ()  # an atom's letters are its own shape
-    everything = _graph_labels(picture)
+    if panel.labels is not None:
+        return panel.labels
     if panel.weights is None:
-        return tuple(sorted(everything.labels))
-    rank, named = importance(picture, panel), [i for i, label in enumerate(picture.labels) if label]
-    ink = _ink(picture, panel.kept, np.flatnonzero(rank))
-    first = _Labels(picture)
-    first.add_all([i for i in named if rank[i]], rank, ink)
-    return tuple(
-        sorted((*first.labels, *everything.later_than(first, ink, without=set(np.flatnonzero(rank).tolist()))))
-    )
+        return tuple(sorted(_graph_labels(picture).labels))
+    return labels_in(labels_at_sizes(picture, ((panel.kept, panel.kept_nodes),), 1)[0])
+
+
+def labels_in(columns: np.ndarray) -> tuple[Label, ...]:
+    """One size of `labels_at_sizes` as a panel has it."""
+    written = np.flatnonzero(columns[:, 0] != NEVER).tolist()
+    return tuple(Label(node, *columns[node].tolist()) for node in written)
+
+
+@lru_cache(32)
+def labels_at_sizes(picture: Picture, parts: tuple[Part, ...], usual: int) -> np.ndarray:
+    """The zoom and the place of each node's name at every size (sizes, nodes, 2); NEVER for none.
+
+    Names are placed once, in the order in which their nodes are first kept. So those of a small part have the best places,
+    and none moves from one size to the next. `usual` is the size whose edges they keep clear of, or else the first they are in.
+    """
+    count = len(picture.nodes)
+    edges, nodes = _members(parts, 0, len(picture.edges)), _members(parts, 1, count)  # (sizes, ...)
+    nodes[:, list(picture.targets)] = True
+    first = np.where(nodes.any(0), nodes.argmax(0), len(parts))
+    named = [i for i in np.argsort(first, kind="stable").tolist() if first[i] < len(parts) and picture.labels[i]]
+    rank = nodes.any(0).astype(int)
+    rank[list(picture.targets)] = 2
+    inks = [_ink(picture, np.flatnonzero(edges[k]), np.flatnonzero(nodes[k])) for k in range(len(parts))]
+    placed, others = _Labels(picture), _graph_labels(picture)
+    placed.add_all(named, rank, lambda node: inks[max(int(first[node]), usual - 1)])
+    ever = np.flatnonzero(edges.any(0)), np.flatnonzero(nodes.any(0))
+    clear = others.clear_of(placed, _ink(picture, *ever))  # (names, names placed and points of ink)
+    own = [label.node for label in placed.labels]
+    there = np.concatenate([nodes[:, own], edges[:, ever[0].repeat(len(ALONG))], nodes[:, ever[1]]], 1)
+    columns = np.full((len(parts), count, 2), NEVER, np.uint8)
+    for size, row in enumerate(columns):
+        since = np.maximum(others.since, clear[:, there[size]].max(1, initial=0))
+        for label, zoom in zip(others.labels, since.tolist(), strict=True):
+            if zoom < len(others.scales):
+                row[label.node] = zoom + 1, label.place
+        row[nodes[size]] = NEVER
+        for label in placed.labels:
+            if nodes[size, label.node]:
+                row[label.node] = label.zoom, label.place
+    return columns
+
+
+def _members(parts: Sequence[Part], which: int, count: int) -> np.ndarray:
+    """Which edges (0) or nodes (1) each part keeps."""
+    out = np.zeros((len(parts), count), bool)
+    for row, part in zip(out, parts, strict=True):
+        row[list(part[which])] = True
+    return out
 
 
 @lru_cache(64)
@@ -100,7 +142,8 @@ def _graph_labels(picture: Picture) -> "_Labels":
     """Names of the graph itself; what an explanation keeps then comes before them, and moves none."""
     rank = importance(picture, Panel("", ""))
     labels = _Labels(picture)
-    labels.add_all([i for i, label in enumerate(picture.labels) if label], rank, _ink(picture, (), range(len(rank))))
+    ink = _ink(picture, (), range(len(rank)))
+    labels.add_all([i for i, label in enumerate(picture.labels) if label], rank, lambda _: ink)
     return labels
 
 
@@ -153,8 +196,8 @@ class _Labels:
         self.boxes = np.empty((0, len(self.scales), 4))  # left, top, right, bottom of each, at every zoom
         self.since = np.empty(0, int)
 
-    def add_all(self, nodes: list[int], rank: np.ndarray, ink: np.ndarray) -> None:
-        """Those that matter most first; they may leave the sheet, if need be."""
+    def add_all(self, nodes: list[int], rank: np.ndarray, ink_for: Callable[[int], np.ndarray]) -> None:
+        """Those that matter most first, of equals in the order given; they may leave the sheet, if need be."""
         first = np.searchsorted(self.scales, _earliest(self.at[nodes], rank[nodes]))
         boxes = self._boxes(nodes)
         cut = (boxes[..., :2] < self.low[:, None]).any(-1) | (boxes[..., 2:] > self.high[:, None]).any(-1)
@@ -168,7 +211,7 @@ class _Labels:
             zoom = int(free.any(1).argmax())
             if free[zoom].any():
                 # there or where the whole picture is seen, and one and two doublings on
-                begin = max(zoom, self.usual)
+                begin, ink = max(zoom, self.usual), ink_for(nodes[i])
                 seen = [z for z in (begin, begin + 4, begin + 8) if z < len(self.scales)]
                 hidden = sum(
                     CUT * cut[i, z] + COVER * covers[z] + _covered(boxes[i, z], ink * self.scales[z]) for z in seen
@@ -178,21 +221,31 @@ class _Labels:
                 self._add(nodes[i], zoom, side)
                 self.boxes = placed[: len(self.labels)]
 
-    def later_than(self, others: "_Labels", ink: np.ndarray, without: set[int]) -> Iterable[Label]:
-        """The same names, each once it is clear of the others and of the ink."""
-        zooms = np.arange(1, len(self.scales) + 1)
+    def clear_of(self, others: "_Labels", ink: np.ndarray) -> np.ndarray:
+        """From which zoom on each name is clear of each of the others and of each point of ink (names, others and points)."""
         spots = ink[:, None] * self.scales[:, None]  # (points, zooms, 2)
-        taboo = np.concatenate([others.boxes, np.concatenate([spots - INK_PX, spots + INK_PX], 2)])
-        shown = zooms > np.concatenate([others.since, np.zeros(len(ink), int)])[:, None]
-        clash = _overlap(self.boxes[:, None], taboo[None]) & shown  # (names, others, zooms)
-        since = np.maximum(self.since, (clash.any(1) * zooms).max(1, initial=0))
-        for label, zoom in zip(self.labels, since.tolist(), strict=True):
-            if label.node not in without and zoom < len(self.scales):
-                yield label._replace(zoom=zoom + 1)
+        boxes = np.concatenate([others.boxes, np.concatenate([spots - INK_PX, spots + INK_PX], 2)])
+        since = np.concatenate([others.since, np.zeros(len(ink), int)])
+        own, other = np.nonzero(
+            _overlap(self._around(self.boxes, self.since)[:, None], self._around(boxes, since)[None])
+        )
+        shown = np.arange(len(self.scales)) >= since[other, None]
+        clash = _overlap(self.boxes[own], boxes[other]) & shown  # (pairs that can, zooms)
+        clear = np.zeros((len(self.boxes), len(boxes)), int)
+        clear[own, other] = np.where(clash.any(1), len(self.scales) - clash[:, ::-1].argmax(1), 0)
+        return clear
+
+    def _around(self, boxes: np.ndarray, since: np.ndarray) -> np.ndarray:
+        """What each box covers of the picture, in its units, at any zoom from which on it is there (boxes, 4)."""
+        there = (np.arange(len(self.scales)) >= since[:, None])[..., None]
+        units = boxes / self.scales[:, None]
+        low, high = np.where(there, units[..., :2], np.inf).min(1), np.where(there, units[..., 2:], -np.inf).max(1)
+        return np.concatenate([low, high], 1)
 
     def _add(self, node: int, zoom: int, side: int) -> None:
-        place = side + len(_SIDES) * (node in self.picture.targets)
-        self.labels.append(Label(node, zoom + 1 if self.labels else 0, place))
+        is_target = node in self.picture.targets
+        always = is_target and not self.labels
+        self.labels.append(Label(node, 0 if always else zoom + 1, side + len(_SIDES) * is_target))
         self.since = np.append(self.since, zoom)
 
     def _free(self, boxes: np.ndarray, first: int) -> np.ndarray:

@@ -13,12 +13,11 @@ import numpy as np
 from dashboard.view import legend
 from dashboard.view.drawing import drawing_of
 from dashboard.view.explained import packed_frames
-from dashboard.view.labels import PLACES, label_text, label_zooms, place_labels
+from dashboard.view.labels import NEVER, PLACES, label_text, label_zooms, place_labels
 from dashboard.view.legend import Entry
 from dashboard.view.picture import SQUARE, Panel, Picture, Points, Thumbnail
 
 UNIT = 10  # positions in tenths of a pixel
-NEVER = 255  # no zoom
 LARGEST_SHORT = 65536  # so many nodes can be numbered in 16 bits
 
 

@@ -1,6 +1,7 @@
 """What is drawn, as plain data: one Picture of a graph, and the Panels that colour it. Positions in lists, no drawing."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 # Shapes of a node: right and wrong differ in shape as well as colour.
 DOT, SQUARE = "dot", "square"
@@ -29,6 +30,14 @@ class Picture:
     directed: bool = False
 
 
+class Label(NamedTuple):
+    """A name that is written."""
+
+    node: int
+    zoom: int  # from which on, in the picture's `label_zooms`
+    place: int  # in PLACES
+
+
 @dataclass(frozen=True)
 class Panel:
     """One way to weigh the edges of a Picture."""
@@ -45,6 +54,7 @@ class Panel:
     added: tuple[int, ...] = ()  # edges that were not there: strong, with a plus
     frames: tuple[tuple[int, tuple[float, ...]], ...] = ()  # (step, weights): how the mask formed
     curves: dict[str, tuple[float, ...]] = field(default_factory=dict)  # loss terms, one value a step
+    labels: tuple[Label, ...] | None = None  # where names are; None: where they lie best
 
 
 @dataclass(frozen=True)

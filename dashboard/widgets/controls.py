@@ -127,7 +127,7 @@ def _choose_ends(dataset: str, ends: tuple[int, int]) -> None:
             on_change=state.end_chosen,
             args=(ends,),
             label_visibility="collapsed",
-            width=170,
+            width=150,
         )
 
 
@@ -136,7 +136,7 @@ def _type_molecule(text: str) -> None:
     st.text_input(
         "Or type a molecule (SMILES)",
         key=state.SMILES,
-        placeholder="or a molecule as SMILES",
+        placeholder="or type SMILES, then Enter",
         on_change=state.typed,
         label_visibility="collapsed",
         icon=":material/science:",

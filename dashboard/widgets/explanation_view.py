@@ -1,6 +1,7 @@
 """The explanation as the page shows it: headline, picture, legend and the track of sizes, from one answer."""
 
 import zlib
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -8,16 +9,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import services, state
-from dashboard.schema import group_of, judged, shape_of
+from dashboard.schema import CARRIES, group_of, judged, shape_of
 from dashboard.view import explanation_text
 from dashboard.view.explained import Explained, Size
+from dashboard.view.labels import labels_at_sizes, labels_in
 from dashboard.view.legend import ACCENT, DOTTED, Entry, of_nodes, of_truth
 from dashboard.view.picture import Panel, Picture
 from dashboard.view.things import things_of
 from dashboard.widgets.graph_view import explanation_view, search_announced
+from dashboard.widgets.network import NEAR, TALL
 
 WHY = "why"  # the key of the view
-HEIGHT = 380  # of its picture, in pixels
 
 
 def announce(question: services.Question, known: services.Answer | None) -> DeltaGenerator:
@@ -32,18 +34,26 @@ def announce(question: services.Question, known: services.Answer | None) -> Delt
 def show_explanation(card: services.Card, answer: services.Answer, panel: Panel, title: str) -> None:
     request = answer.request
     ends = request.ends if request.kind == "link" else None
+    every_size = explained(answer, panel)
     explanation_view(
         WHY,
         answer.question.drawing.picture,
-        panel,
-        explained(answer, panel),
+        named(panel, every_size),
+        every_size,
         group="explain",
         subject=title,
-        height=HEIGHT,
+        height=TALL,
+        level_with=NEAR,
         clickable=request.kind in ("node", "link"),
         on_click=partial(_then_all, partial(state.clicked, WHY, card, ends)),
         on_size=partial(_then_all, partial(state.size_chosen, WHY)),
     )
+
+
+def named(panel: Panel, every_size: Explained) -> Panel:
+    """The panel with its names where they lie at every size."""
+    labels = every_size.labels
+    return panel if labels is None else replace(panel, labels=labels_in(labels[every_size.chosen - 1]))
 
 
 def _then_all(change) -> None:
@@ -61,18 +71,18 @@ def explained(answer: services.Answer, panel: Panel) -> Explained:
     facts, request = answer.facts, answer.request
     on_drawing = services.kept_on(answer.question.drawing, answer.explanation, [kept for kept, _ in answer.sizes])
     asked = facts.predicted if facts.explained is None else facts.explained
-    sizes = [
-        _size(answer, kept, verdict, drawn) for (kept, verdict), drawn in zip(answer.sizes, on_drawing, strict=True)
-    ]
-    masked = services.is_mask(answer.explanation)
+    sizes = [_size(answer, number, drawn) for number, drawn in enumerate(on_drawing, 1)]
+    picture, masked = answer.question.drawing.picture, services.is_mask(answer.explanation)
+    parts = tuple((edges, nodes) for edges, nodes, _ in on_drawing)
     return Explained(
         token=_token(request),
         sizes=tuple(sizes),
         weights=None if masked else np.stack([weights for *_, weights in on_drawing]),
+        labels=None if picture.bonds else labels_at_sizes(picture, parts, answer.auto),
         chosen=answer.explanation.size,
         auto=answer.auto,
         is_auto=request.config.k_m == services.AUTO,
-        unit=things_of(answer.question.drawing.picture).many(request.config.k_m_unit),
+        unit=things_of(picture).many(request.config.k_m_unit),
         full=judged(answer.explanation).full,
         class_name=facts.class_names[asked],
         starts=starts_of(answer),
@@ -81,15 +91,20 @@ def explained(answer: services.Answer, panel: Panel) -> Explained:
     )
 
 
-def _size(answer: services.Answer, kept, verdict, drawn) -> Size:
-    facts, unit = answer.facts, answer.request.config.k_m_unit
+def _size(answer: services.Answer, number: int, drawn) -> Size:
+    facts, unit, (kept, verdict) = answer.facts, answer.request.config.k_m_unit, answer.sizes[number - 1]
     edges, nodes, _ = drawn
     shape = shape_name(answer.question.drawing.picture, kept, edges)
-    count = len(kept.nodes if unit == "nodes" else kept.edges)
     things = things_of(answer.question.drawing.picture)
-    headline, sentence = explanation_text.headline(facts, verdict, count, unit, shape, things)
+    smaller = next((part for part, found in answer.sizes[: number - 1] if found.level == CARRIES), None)
+    enough = None if smaller is None else _count(smaller, unit)
+    headline, sentence = explanation_text.headline(facts, verdict, _count(kept, unit), unit, shape, things, enough)
     badge = explanation_text.badge(facts, verdict)
     return Size(edges, nodes, verdict.alone, verdict.without, verdict.keeps_class, badge, headline, sentence)
+
+
+def _count(kept, unit: str) -> int:
+    return len(kept.nodes if unit == "nodes" else kept.edges)
 
 
 def shape_name(picture: Picture, kept, drawn_edges: tuple[int, ...]) -> str | None:
@@ -105,10 +120,9 @@ def shape_name(picture: Picture, kept, drawn_edges: tuple[int, ...]) -> str | No
 
 def headline_of(answer: services.Answer) -> tuple[str, str]:
     """The headline and its sentence at the size that is shown."""
-    kept, verdict = answer.sizes[answer.explanation.size - 1]
-    drawing = answer.question.drawing
-    (drawn,) = services.kept_on(drawing, answer.explanation, [kept])
-    shown = _size(answer, kept, verdict, drawn)
+    number = answer.explanation.size
+    (drawn,) = services.kept_on(answer.question.drawing, answer.explanation, [answer.sizes[number - 1][0]])
+    shown = _size(answer, number, drawn)
     return shown.headline, shown.sentence
 
 

@@ -141,16 +141,17 @@ def explanation_view(
     group: str,
     subject: str,
     height: int,
+    level_with: str,
     clickable: bool,
     on_click: Callable[[], None],
     on_size: Callable[[], None],
 ) -> None:
     """The explanation with its headline, its legend and the track of sizes. A size that was chosen is under the view's
-    key as "sized": a number, or "auto"."""
+    key as "sized": a number, or "auto". The view called `level_with`, where it stands beside it, is brought level."""
     data = payload.network(
         key, picture, [panel], group=group, columns=1, height=height, clickable=clickable, subject=subject
     )
-    data["explained"] = explained_payload(explained)
+    data |= {"explained": explained_payload(explained), "level_with": level_with}
     declare_component("assets", path=ASSETS)
     _explanation(key=key, data=data, on_clicked_change=on_click, on_sized_change=on_size)
 

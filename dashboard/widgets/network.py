@@ -8,7 +8,8 @@ from dashboard import services, state
 from dashboard.view.picture import Panel
 from dashboard.widgets.graph_view import network_view
 
-TALL, LOW = 400, 280  # heights of the large and of the small pictures, in pixels
+NEAR = "near"  # the key of the neighbourhood's view
+TALL, LOW = 380, 280  # heights of the large and of the small pictures, in pixels
 
 
 class Row(TypedDict):

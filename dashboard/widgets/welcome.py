@@ -5,8 +5,8 @@ import streamlit as st
 from dashboard import state
 
 TEXT = (
-    "**Why did the network say that?** Below is a prediction of a graph neural network, and the few nodes and edges it "
-    "rests on, checked with the network itself. Click another node, drag the size under the picture, or pick other data."
+    "**Why did the network say that?** Marked in blue is what a prediction of a graph neural network rests on, checked with "
+    "the network itself. Pick another node or graph, drag the size, or change the data."
 )
 
 

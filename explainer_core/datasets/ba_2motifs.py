@@ -36,7 +36,7 @@ def _graph(number: int, label: int, rng: np.random.Generator) -> Graph:
     return Graph(
         x=torch.full((NUM_BASE + NUM_MOTIF, NUM_FEATURES), FEATURE),
         edge_index=edge_index,
-        name=f"BA-2motifs {number}",
+        name=f"graph {number}",
         label=label,
         node_motif=torch.where(in_motif, 0, NO_MOTIF),
         edge_motif=torch.where(inside, 0, NO_MOTIF),

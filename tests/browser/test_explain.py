@@ -251,6 +251,21 @@ def test_typed_molecules_good_and_bad(page):
     assert page.locator("img[src=x]").count() == 0
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_lies_over_a_molecule_that_is_typed(page, width):
+    page.set_viewport_size({"width": width, "height": 844})
+    open_page(page, "/?dataset=molecules" + QUICK)
+    box = page.get_by_role("textbox", name="Or type a molecule")
+    box.fill("O=[N+]([O-])c1ccccc1O=[N+]([O-])c1ccccc1")
+    over = box.evaluate(
+        """(box) => { box.scrollIntoView({ block: "nearest", inline: "center" });
+        const { left, right, top, bottom } = box.getBoundingClientRect(), y = (top + bottom) / 2, found = [];
+        for (let x = left + 2; x < right - 2; x += 4) found.push(document.elementFromPoint(x, y));
+        return found.filter((each) => each !== box).map((each) => each.outerHTML.slice(0, 200)) }"""
+    )
+    assert over == []
+
+
 def test_the_map_the_gallery_and_the_list_choose(page):
     open_page(page, "/?dataset=tree_cycles&view=whole+data+set" + QUICK)
     page.wait_for_function("() => globalThis.graphViews?.map")

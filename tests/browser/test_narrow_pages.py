@@ -29,6 +29,20 @@ def test_the_words_of_a_switch_are_whole(page, width):
     assert box["x"] + box["width"] <= group["x"] + group["width"] + 1
 
 
+@pytest.mark.parametrize("width", [390, 640, 700, 800, 890, 960])
+def test_nothing_of_the_answer_is_cut_off(page, width):
+    open_explain(page, width)
+    cut = page.evaluate(
+        """() => { const { root } = graphViews.why, wide = document.documentElement.clientWidth;
+        const parts = [".headline", ".verdict", ".badge", ".sentence", "canvas", ".keys li", ".sizes", ".track .row > *", ".figures"];
+        const found = parts.flatMap((part) => [...root.querySelectorAll(part)].map((each) => [part, each]));
+        return [found.length, found.filter(([, each]) => { const box = each.getBoundingClientRect();
+          return box.left < 0 || box.right > wide + 1 || each.scrollWidth > Math.ceil(box.width) + 1 }).map(([part]) => part)] }"""
+    )
+    assert cut[0] > 12
+    assert cut[1] == []
+
+
 @pytest.mark.parametrize("width", [390, 800])
 def test_the_labels_of_features_do_not_overlap(page, width):
     open_explain(page, width)
@@ -55,3 +69,36 @@ def test_only_what_another_size_needs_is_left_free_under_the_headline(page, widt
     )
     assert spare < 75  # a headline of two lines may follow, and a sentence of one line more
     assert max(tops) - min(tops) <= 5
+
+
+@pytest.mark.parametrize("dataset", ["ba_community", "les_miserables", "molecules"])
+def test_a_phone_shows_half_of_the_picture_on_its_first_screen(page, dataset):
+    """To a newcomer, with the first sentence still there; and the bar is one row, in which all can be reached."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"/?dataset={dataset}")
+    page.wait_for_function("() => globalThis.graphViews?.why && graphViews.why.sentence.textContent", timeout=PATIENCE)
+    expect(page.get_by_text("Why did the network say that?")).to_be_visible()
+    box = page.locator(".explanation canvas").bounding_box()
+    assert box["y"] + box["height"] / 2 <= 844
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator(".st-key-bar").bounding_box()["height"] < 60
+    page.get_by_role("button", name="Share").click()  # it is scrolled to first
+    expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+@pytest.mark.parametrize("dataset", ["ba_community", "les_miserables", "molecules"])
+def test_left_and_right_pictures_are_level_where_they_stand_side_by_side(page, dataset, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"/?dataset={dataset}&steps=20")
+    page.wait_for_function("() => globalThis.graphViews?.why && graphViews?.near", timeout=PATIENCE)
+    expect(page.locator(".explanation .starts")).to_contain_text("other starts", timeout=PATIENCE)
+    boxes = """() => ["why", "near"].map((key) => { const { top, height, left } =
+        graphViews[key].root.querySelector("canvas").getBoundingClientRect(); return [top, height, left] })"""
+    (top, height, left), (other_top, other_height, other_left) = page.evaluate(boxes)
+    assert other_left > left + 300
+    assert other_top == pytest.approx(top, abs=5)
+    assert other_height == height
+    page.evaluate("graphViews.why.said.style.minHeight = '260px'")  # as if the words were longer
+    page.wait_for_function(f"top => ({boxes})()[0][0] > top + 50", arg=top)
+    page.wait_for_function(f"() => {{ const [own, its] = ({boxes})(); return Math.abs(own[0] - its[0]) <= 5 }}")

@@ -3,21 +3,25 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocket, expect
 from test_explain import QUICK, click_node, drag_to, open_page, settled
 
 SHOWN = """() => { const {panel, headline, sentence, track} = graphViews.why;
   return {kept: [...panel.look.kept].sort((a, b) => a - b), nodes: panel.look.keptNodes.size, headline: headline.textContent,
-    sentence: sentence.textContent, size: track.size, weights: [...panel.look.weights]} }"""
+    sentence: sentence.textContent, size: track.size, weights: [...panel.look.weights], labels: [...panel.look.labels]} }"""
 CAME = "size => graphViews.why.data.explained.chosen === size"
 
 
 class Frames:
-    """How often the browser spoke to the server."""
+    """How often the browser spoke to the server, and the server to it."""
 
     def __init__(self, page: Page):
-        self.sent = 0
-        page.on("websocket", lambda socket: socket.on("framesent", lambda _: setattr(self, "sent", self.sent + 1)))
+        self.sent = self.received = 0
+        page.on("websocket", self._listen)
+
+    def _listen(self, socket: WebSocket) -> None:
+        socket.on("framesent", lambda _: setattr(self, "sent", self.sent + 1))
+        socket.on("framereceived", lambda _: setattr(self, "received", self.received + 1))
 
 
 def quiet(page: Page) -> None:
@@ -37,15 +41,43 @@ def test_while_dragging_everything_follows_and_nothing_is_sent_then_one_message(
     promised = page.evaluate(SHOWN)
     assert promised["size"] == size + 4
     assert promised["kept"] != before["kept"]
+    assert promised["labels"] != before["labels"]
     assert (promised["headline"], promised["sentence"]) != (before["headline"], before["sentence"])
     assert frames.sent == 0
     page.mouse.up()
     page.wait_for_function(CAME, arg=size + 4)
     assert frames.sent == 1
     settled(page)
-    assert page.evaluate(SHOWN) == promised  # picture, numbers and words, to the last digit that is shown
+    assert page.evaluate(SHOWN) == promised  # picture, names, numbers and words, to the last digit that is shown
     expect(page).to_have_url(re.compile(f"k_m={size + 4}"))
     assert page.evaluate("graphViews.why.mounts") == 1
+
+
+@pytest.mark.parametrize("asked", ["karate&node=19", "les_miserables", "molecules"])
+def test_a_mouse_drags_through_all_sizes_drawn_within_a_frame_and_without_a_word_to_the_server(page, asked):
+    """Every size on the way is drawn, with the names of what it keeps, before the hand comes to the next."""
+    frames = Frames(page)
+    open_page(page, f"/?dataset={asked}" + QUICK)
+    quiet(page)
+    sizes = page.evaluate("graphViews.why.sizes.map(({kept, headline}) => [[...kept].length, headline])")
+    drag_to(page, 1)
+    frames.sent = frames.received = 0
+    left, top = page.evaluate(
+        "() => { const box = graphViews.why.track.slider.getBoundingClientRect(); return [box.left, box.top + 50] }"
+    )
+    written = set()
+    for size, (kept, headline) in enumerate(sizes[1:], 2):
+        before = page.evaluate("graphViews.why.draws")
+        page.mouse.move(left + page.evaluate("size => graphViews.why.track.x(size)", size), top)
+        page.wait_for_function("before => graphViews.why.draws > before", arg=before, polling="raf", timeout=5000)
+        shown = page.evaluate(SHOWN)
+        assert (len(shown["kept"]), shown["headline"], shown["size"]) == (kept, headline, size)
+        written.add(tuple(shown["labels"]))
+    assert (frames.sent, frames.received) == (0, 0)
+    assert len(written) > len(sizes) / 2 or asked == "molecules"  # atoms have letters, which stay where they are
+    page.mouse.up()
+    page.wait_for_function(CAME, arg=len(sizes))
+    assert frames.sent == 1
 
 
 def test_by_keyboard_one_message_after_the_last_key_and_auto_by_a_double_click(page):

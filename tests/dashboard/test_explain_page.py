@@ -300,11 +300,15 @@ def test_the_size_is_found_until_the_slider_is_moved(alone):
 
 
 @pytest.mark.parametrize("shown", ["verified", "mask"])
-@pytest.mark.parametrize("asked", [{"dataset": "karate", "node": "8"}, {"dataset": "molecules"}])
+@pytest.mark.parametrize(
+    "asked",
+    [{"dataset": "karate", "node": "8"}, {"dataset": "molecules"}, {"dataset": "ba_shapes", "node": "414"}],
+    ids=lambda asked: asked["dataset"],
+)
 def test_what_a_size_promises_is_what_choosing_it_gives(asked, shown):
     app = opened(**asked, shown=shown, steps=20)
     promised = views(app)["why"]["explained"]["sizes"]
-    for size in (1, 3, 5, len(promised)):
+    for size in (1, 3, 5, 7, len(promised)):
         came = headline(choose_size(app, size))
         kept, nodes, alone, without, keeps, _, word, _, sentence = promised[size - 1]
         assert came["alone"] == pytest.approx(alone, abs=5e-4)
@@ -313,6 +317,16 @@ def test_what_a_size_promises_is_what_choosing_it_gives(asked, shown):
         assert (came["kept"], came["kept_nodes"]) == (kept, nodes)
         assert set(panel(app)["kept"]) == set(kept)
         assert came["sentence"] == sentence
+
+
+@pytest.mark.parametrize("shown", ["verified", "mask"])
+@pytest.mark.parametrize("dataset", ["ba_shapes", "tree_cycles"])
+def test_no_size_is_said_to_be_too_small_where_a_smaller_one_carries_the_prediction(dataset, shown):
+    carried = False
+    for *_, icon, _, headline, sentence in views(opened(dataset, shown=shown, steps=75))["why"]["explained"]["sizes"]:
+        assert not (carried and "needs more" in headline), (headline, sentence)
+        carried = carried or icon == "✓"
+    assert carried
 
 
 def test_the_paper_is_one_button_away_and_all_settings_go_back():
@@ -403,7 +417,22 @@ def test_random_targets_are_what_their_buttons_say(monkeypatch):
         others = len(wrong) - (int(said(app, "node")) in wrong)
         assert f"One of {others:,} that the network gets wrong{told}" in texts(app.caption)
         assert f"only_split={split}" in texts(app.code)
-    assert opened("karate").button(key="random_wrong").disabled  # the network makes no mistake there
+    karate = opened("karate")
+    assert karate.button(key="random_wrong").disabled  # the network makes no mistake there
+    assert "There is no other one here." in texts(karate.caption)
+    assert "One of 0" not in texts(karate.caption)
+
+
+def test_a_wrong_one_is_another_than_is_shown(monkeypatch):
+    """However chance falls: every candidate that may be drawn is wrong, and none is the one that is looked at."""
+    wrong = services.candidates("tree_cycles", "gat", "wrong", None).tolist()
+    drawn = []
+    monkeypatch.setattr(random, "choice", lambda found: drawn.append(found) or found[0])
+    app = opened("tree_cycles", model="gat", node=wrong[0], only_split="any")
+    app.button(key="random_wrong").click()
+    run(app)
+    assert drawn == [[each for each in wrong if each != wrong[0]]]
+    assert int(said(app, "node")) == wrong[1]
 
 
 def test_ends_of_a_link_are_picked_and_swapped():
@@ -553,6 +582,31 @@ def test_a_shared_link_opens_the_same_page(address):
     assert views(second) == views(first)
     assert [block.value for block in second.code] == [block.value for block in first.code]
     assert not second.warning
+
+
+def test_a_link_shows_the_same_page_whatever_others_have_looked_at(alone):
+    link = {"dataset": "karate", "node": 8, "k_m": 5}
+    first = run(opened(**link))  # without a browser, dotted edges arrive with the next run
+    forget_everything()
+    for other in ({"k_m": "auto"}, {"shown": "mask"}, {"methods": "gradient,random"}, {"class": 0}, {"seed": 3}):
+        run(opened(**link | other))
+    second = run(opened(**link))
+    took = re.compile(r"[\d.]+ m?s$")  # how long a run took is no part of its answer
+    for key, data in views(first).items():
+        for one, other in zip(data.get("panels", ()), views(second)[key].get("panels", ()), strict=True):
+            assert [took.sub("", line) for line in one.pop("lines")] == [
+                took.sub("", line) for line in other.pop("lines")
+            ]
+            assert one == other, key
+    assert headline(second) == headline(first)
+    assert texts(second.markdown) == texts(first.markdown)
+
+
+def test_where_no_feature_tells_anything_that_is_one_line_and_no_figure():
+    app = opened("ba_shapes")
+    assert "All nodes have the same features, so the prediction rests on the edges alone." in texts(app.caption)
+    assert not app.get("plotly_chart")
+    assert opened("molecules").get("plotly_chart")
 
 
 @pytest.mark.parametrize(

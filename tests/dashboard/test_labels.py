@@ -8,7 +8,7 @@ import pytest
 
 from dashboard import services
 from dashboard.services.pictures import drawn
-from dashboard.view.labels import place_labels
+from dashboard.view.labels import NEVER, labels_at_sizes, labels_in, place_labels
 from dashboard.view.picture import Panel, Picture
 from dashboard.view.scene import Scene, View
 from dashboard.view.shapes import Circle, Words
@@ -98,6 +98,14 @@ def test_no_name_of_the_others_lies_on_a_kept_edge():
 
 # ---- real graphs ----
 
+GRAPHS = [
+    ("karate", "node", 19),
+    ("karate", "node", 0),
+    ("les_miserables", "link", (31, 55)),
+    ("les_miserables", "link", (11, 25)),
+    ("ba_shapes", "node", 414),
+]
+
 
 def asked(dataset: str, kind: str, target) -> tuple[Picture, Panel]:
     """A picture of the page, and a panel that keeps what is around the target."""
@@ -108,16 +116,7 @@ def asked(dataset: str, kind: str, target) -> tuple[Picture, Panel]:
     return picture, Panel("p", "P", weights=(0.5,) * len(picture.edges), kept=kept, kept_nodes=ends)
 
 
-@pytest.mark.parametrize(
-    ("dataset", "kind", "target"),
-    [
-        ("karate", "node", 19),
-        ("karate", "node", 0),
-        ("les_miserables", "link", (31, 55)),
-        ("les_miserables", "link", (11, 25)),
-        ("ba_shapes", "node", 414),
-    ],
-)
+@pytest.mark.parametrize(("dataset", "kind", "target"), GRAPHS)
 @pytest.mark.parametrize("weighed", [False, True])
 def test_no_name_lies_on_a_node_or_a_ring(dataset, kind, target, weighed):
     picture, panel = asked(dataset, kind, target)
@@ -135,6 +134,50 @@ def test_no_name_lies_on_a_node_or_a_ring(dataset, kind, target, weighed):
                 names += 1
                 assert not [disc for disc in others if touches(box(words), disc)], (words.text, zoom)
     assert names > 20
+
+
+def growing(dataset: str, kind: str, target, seed: int = 0) -> tuple[Picture, tuple]:
+    """A part of every size that grows from the targets, but now and then drops what it had, as searched parts do."""
+    picture, dice = asked(dataset, kind, target)[0], random.Random(seed)
+    parts, nodes = [], list(picture.targets)
+    for size in range(len(nodes), 21):
+        near = {b for a, b in (*picture.edges, *((b, a) for a, b in picture.edges)) if a in nodes} - set(nodes)
+        nodes = [*nodes, dice.choice(sorted(near))] if near else nodes
+        kept = nodes if size % 5 else [*picture.targets, *nodes[len(picture.targets) + 1 :]]
+        edges = tuple(i for i, edge in enumerate(picture.edges) if set(edge) <= set(kept))
+        parts.append((edges, tuple(sorted(kept))))
+    return picture, tuple(parts)
+
+
+@pytest.mark.parametrize(("dataset", "kind", "target"), GRAPHS)
+def test_at_every_size_names_are_clear_of_one_another_and_of_nodes(dataset, kind, target):
+    picture, parts = growing(dataset, kind, target)
+    targets, shown = {picture.labels[i] for i in picture.targets}, 0
+    for (edges, nodes), columns in zip(parts, labels_at_sizes(picture, parts, 5), strict=True):
+        weights = (0.5,) * len(picture.edges)
+        panel = Panel("p", "P", weights=weights, kept=edges, kept_nodes=nodes, labels=labels_in(columns))
+        for zoom in ZOOMS:
+            scene = Scene.on(picture, panel, View(zoom, 0, 0, 640, 380))
+            shapes = list(scene.shapes())
+            names = [shape for shape in shapes if isinstance(shape, Words)]
+            discs = [shape for shape in shapes if isinstance(shape, Circle)]
+            for a, b in combinations(map(box, names), 2):
+                assert not (a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]), zoom
+            for words in (each for each in names if each.text not in targets):
+                own = scene.at(picture.labels.index(words.text))
+                assert not [d for d in discs if (d.x, d.y) != own and touches(box(words), d)], (words.text, zoom)
+                shown += picture.labels.index(words.text) in nodes
+    assert shown > 100
+
+
+@pytest.mark.parametrize(("dataset", "kind", "target"), GRAPHS)
+def test_from_size_to_size_no_name_of_the_explanation_moves(dataset, kind, target):
+    picture, parts = growing(dataset, kind, target)
+    at, seen = labels_at_sizes(picture, parts, 5), {}
+    for (_, nodes), columns in zip(parts, at.tolist(), strict=True):
+        for node in nodes:
+            assert seen.setdefault(node, columns[node]) == columns[node]
+    assert sum(zoom != NEVER for zoom, _ in seen.values()) > 10
 
 
 def test_what_is_explained_is_named_clear_of_nodes_where_there_is_room():

@@ -57,7 +57,7 @@ def test_every_setting_and_every_method_has_a_name_in_words():
         assert services.described(method).about.endswith(".")
 
 
-NUMBERS = "(92.0\u00a0% with everything); without them it is 30.0\u00a0%."
+NUMBERS = "(92.0\u00a0% with everything); without them 30.0\u00a0%."
 HEADLINES = {  # the headline and the sentence of each level, for three nodes that are a triangle
     CARRIES: ("“Officer”, because of this triangle", f"These 3 nodes alone give 90.0\u00a0% of “Officer” {NUMBERS}"),
     MOSTLY: (
@@ -87,8 +87,18 @@ def test_what_is_no_shape_is_counted_and_a_lost_class_is_told():
     assert title == "“Officer” needs more than this one edge"
     assert sentence == (
         "This one edge alone gives only 38.7\u00a0% of “Officer”, too little for that class "
-        "(92.0\u00a0% with everything); without it it is 30.0\u00a0%."
+        "(92.0\u00a0% with everything); without it 30.0\u00a0%."
     )
+
+
+def test_nobody_is_told_to_add_nodes_where_fewer_are_enough():
+    title, sentence = words.headline(FACTS, judged(NOT_ENOUGH), 6, "nodes", enough=5)
+    assert title == "“Officer” does not rest on these 6 nodes"
+    assert sentence.endswith("A part of 5 is enough.")
+    for level in set(LEVELS) - {NOT_ENOUGH}:  # what is said of them is not about their number
+        assert words.headline(FACTS, judged(level), 6, "nodes", enough=5) == words.headline(
+            FACTS, judged(level), 6, "nodes"
+        )
 
 
 def test_only_what_carries_the_prediction_gets_a_tick():

@@ -44,6 +44,7 @@ export function mountWith(View) {
     view.sendSize = (size) => setTriggerValue("sized", size);
     view.update(data);
     views[data.key] = view;
+    for (const each of Object.values(views)) each.level?.();
     // A call that the next one overtook is ended after that: only the latest may take the view away.
     const turn = (view.turn = (view.turn ?? 0) + 1);
     return () => {

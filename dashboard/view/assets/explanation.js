@@ -15,7 +15,7 @@ const readSize = ([kept, keptNodes, alone, without, keeps, icon, word, headline,
 
 class ExplanationView {
   constructor(root) {
-    this.root = root;
+    Object.assign(this, { root, rows: {} });
     root.classList.add("explanation");
     this.headline = make("h2", "headline");
     this.verdict = make("p", "verdict");
@@ -31,7 +31,7 @@ class ExplanationView {
     this.said = make("div", "said");
     this.said.append(this.headline, this.verdict);
     root.append(this.said, picture, this.legend, this.track.element, this.figures);
-    this.observer = new ResizeObserver(() => this.reserve());
+    this.observer = new ResizeObserver(() => { this.reserve(); this.level(); });
     this.observer.observe(root);
   }
 
@@ -45,7 +45,7 @@ class ExplanationView {
     const shown = this.sizes[explained.chosen - 1], panel = data.panels[0];
     this.network.update({ ...data, panels: [{ ...panel, title: shown.headline, lines: [shown.sentence, ...panel.lines] }] });
     this.theme = this.network.theme;
-    if (explained.weights !== this.weightsText) this.readWeights(explained.weights);
+    for (const name of ["weights", "labels"]) this.readRows(name, explained[name]);
     showLegend(this.legend, explained.legend);
     setTerms(this.figures, explained.figures.join(" · "));
     this.track.update({ ...explained, sizes: this.sizes }, this.theme);
@@ -75,11 +75,22 @@ class ExplanationView {
     this.said.style.minHeight = `${height}px`;
   }
 
-  async readWeights(text) {
-    Object.assign(this, { weightsText: text, weights: null });
+  // The surroundings, where they stand beside the picture and not below it, begin at its height.
+  level() {
+    const other = globalThis.graphViews?.[this.data?.level_with];
+    if (!other) return;
+    const [own, its] = [this.network, other].map((view) => view.panelViews.values().next().value.stage.canvas.getBoundingClientRect());
+    const lowered = parseFloat(other.root.style.marginTop) || 0, beside = its.left >= own.right;
+    other.root.style.marginTop = `${beside ? Math.max(0, own.top - its.top + lowered) : 0}px`;
+  }
+
+  // One row a size, of the weights of edges or of the places of names; null where all sizes have the panel's own.
+  async readRows(name, text) {
+    if (this.rows[name]?.text === text) return;
+    const rows = (this.rows[name] = { text, at: null }), count = this.sizes.length;
     if (text === null) return;
-    const rows = unrolled(await inflate(text), this.sizes.length);
-    if (this.weightsText === text) this.weights = rows;
+    const values = unrolled(await inflate(text), count), wide = values.length / count;
+    rows.at = (size) => values.subarray((size - 1) * wide, size * wide);
   }
 
   // Another target is being explained: what stands here is of the one before.
@@ -94,9 +105,9 @@ class ExplanationView {
   }
 
   lookAt(size) {
-    const part = this.sizes[size - 1], { explained } = this.data, count = this.data.panels[0].weights && this.panel.final.weights.length;
-    const weights = this.weights && count ? this.weights.subarray((size - 1) * count, size * count) : this.panel.final.weights;
-    this.panel.preview(size === explained.chosen ? null : { weights, kept: part.kept, keptNodes: part.keptNodes });
+    const { kept, keptNodes } = this.sizes[size - 1], look = { kept, keptNodes };
+    for (const [name, { at }] of Object.entries(this.rows)) if (at) look[name] = at(size);
+    this.panel.preview(size === this.data.explained.chosen ? null : look);
     this.say(size);
   }
 

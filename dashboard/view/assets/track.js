@@ -4,7 +4,7 @@ import { make, makeButton, setText } from "./base.js";
 import { setTerms } from "./terms.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const HEIGHT = 92, TOP = 22, BOTTOM = 70, SIDE = 14; // pixels
+const HEIGHT = 96, TOP = 28, BOTTOM = 74, SIDE = 14; // pixels; words stand above the highest a line can be
 const KEYS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5, PageDown: -5, Home: -Infinity, End: Infinity };
 const AFTER_KEYS = 300; // milliseconds without a key, then the size is chosen
 
@@ -27,7 +27,7 @@ export class Track {
     this.svg = draw("svg", { "aria-hidden": "true" });
     this.slider.append(this.svg);
     this.name = make("span", "name");
-    setTerms(this.name, "K_M");
+    setTerms(this.name, "size K_M");
     this.label = make("output", "size");
     this.auto = makeButton("auto", "auto", "Find the size: the smallest part that is nearly as good as any", () => this.chooseAuto());
     this.about = make("span", "about");
@@ -126,7 +126,7 @@ export class Track {
       draw("path", { class: "area", d: `${line("alone")}L${right} ${BOTTOM}L${left} ${BOTTOM}Z` }),
       draw("line", { class: "ground", x1: left, x2: right, y1: BOTTOM, y2: BOTTOM }),
       draw("line", { class: "full", x1: left, x2: right, y1: this.y(full), y2: this.y(full) }),
-      text(`everything: ${percent(full)}`, right, Math.max(13, this.y(full) - 6), "end", "words"),
+      text(`╌ everything: ${percent(full)}`, right, 13, "end", "words"),
       draw("path", { class: "without", d: line("without") }),
       draw("path", { class: "alone", d: line("alone") }),
       draw("line", { class: "auto-mark", x1: this.x(auto), x2: this.x(auto), y1: BOTTOM, y2: BOTTOM + 6 }),
