@@ -5,8 +5,8 @@ feature is hidden on G_S, filled with its mean over all nodes, each time the one
 features that occur in G_S, and those the mask keeps most, are tried: an absent feature can matter by being absent.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -24,6 +24,7 @@ from explainer_core.targets import number_in_set
 STEPS, RATE = 25, 0.25  # the subgraph is small and fixed: a short walk settles
 TRIED = 60  # features that are hidden one at a time
 IN_ORDER = 10  # of them are ranked one after another, with those before them hidden; the others by themselves
+HELD = 10_000_000  # feature values of all copies that are asked about together
 FILL = 7  # which random numbers are drawn
 
 
@@ -39,13 +40,32 @@ def with_features(judge: Judge, data: Graph | GraphSet, explanations: Sequence[E
         optimised.append(_optimised(parts, asked, data, explanations[0].config).cpu())
         done += parts.count
     masks = torch.cat(optimised).numpy().astype(float)  # (T, F)
-    found = []
-    for i, explanation in enumerate(explanations):
-        absent = _absent(explanation, data)
-        tried = _worth_trying(masks[i], absent)
-        weight = _Hiding(judge, i, rows[i], data, int(labels[i])).weights(tried, explanation.config.k_f)
-        found.append(replace(explanation, feature_weight=weight, feature_mask=masks[i], feature_absent=absent))
-    return found
+    absent = [_absent(explanation, data) for explanation in explanations]
+    tried = [_worth_trying(mask, missing) for mask, missing in zip(masks, absent, strict=True)]
+    weights: list[np.ndarray] = []
+    values = [
+        len(some) * len(e.subgraph().nodes) * data.num_features for some, e in zip(tried, explanations, strict=True)
+    ]
+    for some in _groups(values):
+        hiding = _Hiding(judge, [(i, rows[i], 1 + len(tried[i])) for i in some], data.feature_mean)
+        weights += _weights(hiding, [tried[i] for i in some], labels[some].tolist(), explanations[0].config.k_f)
+    return [
+        replace(explanation, feature_weight=weight, feature_mask=mask, feature_absent=missing)
+        for explanation, weight, mask, missing in zip(explanations, weights, masks, absent, strict=True)
+    ]
+
+
+def _groups(values: Sequence[int]) -> Iterator[list[int]]:
+    """Numbers in a row of which all copies together hold no more values than memory should."""
+    group, held = [], 0
+    for i, each in enumerate(values):
+        if group and held + each > HELD:
+            yield group
+            group, held = [], 0
+        group.append(i)
+        held += each
+    if group:
+        yield group
 
 
 def _worth_trying(mask: np.ndarray, absent: np.ndarray) -> np.ndarray:
@@ -84,46 +104,62 @@ def _absent(explanation: Explanation, data: Graph | GraphSet) -> np.ndarray:
     return (data.x[nodes] == 0).all(0).numpy()
 
 
-@dataclass(frozen=True)
 class _Hiding:
-    """Features hidden on the G_S of one explanation."""
+    """Features hidden on the G_S of some explanations: on copies of each, cut out once and asked about together."""
 
-    judge: Judge
-    number: int
-    row: np.ndarray  # (u,)
-    data: Graph | GraphSet
-    label: int
+    def __init__(self, judge: Judge, copies: Sequence[tuple[int, np.ndarray, int]], mean: Tensor):
+        """An explanation's number, its part, and how many copies of it: as many as sets are hidden at a time, or more."""
+        self.mean, self.start = mean, np.cumsum([0, *(times for _, _, times in copies)])
+        self.parts = list(judge.copies(copies))
 
     @torch.no_grad()
-    def probability(self, hidden: Sequence[Sequence[int]]) -> np.ndarray:
-        """What the model says of the class with each of these sets of features at their means: (sets,)."""
+    def probabilities(self, hidden: Sequence[Sequence[Sequence[int]]], labels: Sequence[int]) -> list[np.ndarray]:
+        """What the model says of each explanation's class with each of its sets of features at their means: (sets,) each."""
+        hide = torch.zeros(
+            int(self.start[-1]), len(self.mean), dtype=torch.bool
+        )  # copies that are not asked about stay whole
+        for first, sets in zip(self.start.tolist(), hidden, strict=False):
+            for row, some in enumerate(sets, first):
+                hide[row, list(some)] = True
         found, done = [], 0
-        for parts in self.judge.copies(self.number, self.row, len(hidden)):
-            hide = torch.zeros(parts.count, parts.x.shape[1], dtype=torch.bool)
-            for row, some in zip(hide, hidden[done : done + parts.count], strict=True):
-                row[list(some)] = True
-            mean = self.data.feature_mean.to(parts.x.device)
-            x = torch.where(hide.to(parts.x.device)[parts.part], mean, parts.x)
-            found.append(parts.logits(x).cpu().double().softmax(-1)[:, self.label].numpy())
+        for parts in self.parts:
+            own = hide[done : done + parts.count].to(parts.x.device)
+            x = torch.where(own[parts.part], self.mean.to(parts.x.device), parts.x)
+            found.append(parts.logits(x).cpu().double().softmax(-1).numpy())
             done += parts.count
-        return np.concatenate(found)
+        answers = np.concatenate(found)  # (copies, C)
+        return [
+            answers[first : first + len(sets), label]
+            for first, sets, label in zip(self.start.tolist(), hidden, labels, strict=False)
+        ]
 
-    def weights(self, tried: np.ndarray, k_f: int) -> np.ndarray:
-        """The probability each feature takes away, those before it hidden; never more than the one before: (F,)."""
-        weight = np.zeros(self.data.num_features)
-        hidden: list[int] = []
-        left, before = tried.tolist(), float(self.probability([[]])[0])
-        lost: list[float] = []
-        for _ in range(min(k_f, IN_ORDER, len(left))):
-            chances = self.probability([[*hidden, feature] for feature in left])
-            best = int(chances.argmin())
-            lost.append(max(0.0, before - float(chances[best])))
-            before = float(chances[best])
-            hidden.append(left.pop(best))
+
+def _weights(hiding: _Hiding, tried: Sequence[np.ndarray], labels: Sequence[int], k_f: int) -> list[np.ndarray]:
+    """The probability each feature takes away, those before it hidden; never more than the one before: (F,) each."""
+    left = [some.tolist() for some in tried]
+    first = hiding.probabilities([[[], *([feature] for feature in some)] for some in left], labels)
+    chances = [answers[1:] for answers in first]
+    alone = [dict(zip(some, answers.tolist(), strict=True)) for some, answers in zip(left, chances, strict=True)]
+    hidden: list[list[int]] = [[] for _ in tried]
+    lost: list[list[float]] = [[] for _ in tried]
+    before = [float(answers[0]) for answers in first]
+    for turn in range(min(k_f, IN_ORDER)):
+        if turn:
+            asked = [[[*gone, feature] for feature in some] for gone, some in zip(hidden, left, strict=True)]
+            chances = hiding.probabilities(asked, labels)
+        for i, some in enumerate(left):
+            if some:
+                best = int(chances[i].argmin())
+                lost[i].append(max(0.0, before[i] - float(chances[i][best])))
+                before[i] = float(chances[i][best])
+                hidden[i].append(some.pop(best))
+    found = []
+    for i, some in enumerate(left):
+        weight = np.zeros(len(hiding.mean))
         # hidden after another a feature may take away more than that one did: they count as much together
-        lost = np.maximum.accumulate(lost[::-1])[::-1].tolist()
-        weight[hidden] = lost
-        if left:
-            alone = float(self.probability([[]])[0]) - self.probability([[feature] for feature in left])
-            weight[left] = np.clip(alone, 0.0, lost[-1] if lost else None)
-        return weight
+        in_order = np.maximum.accumulate(lost[i][::-1])[::-1]
+        weight[hidden[i]] = in_order
+        taken = [float(first[i][0]) - alone[i][feature] for feature in some]
+        weight[some] = np.clip(taken, 0.0, in_order[-1] if len(in_order) else None)
+        found.append(weight)
+    return found

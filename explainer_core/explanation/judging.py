@@ -69,9 +69,15 @@ class Judge:
         pieces = ((0, p) for subject, row in zip(self.subjects, rows, strict=True) for p in subject.alone(row[None]))
         return [self._alone_parts([piece for _, piece in batch]) for batch in _batches(pieces)]
 
-    def copies(self, i: int, row: np.ndarray, times: int) -> Iterator[Parts]:
-        """One part of one explanation so many times over, to be run with other features; in pieces that memory holds."""
-        return (self._alone_parts([piece]) for piece in self.subjects[i].alone(np.repeat(row[None], times, axis=0)))
+    def copies(self, asked: Sequence[tuple[int, np.ndarray, int]]) -> Iterator[Parts]:
+        """One part of each of these explanations so many times over, one after another, to be run with other features; in as few
+        batches as memory allows."""
+        pieces = (
+            (0, piece)
+            for i, row, times in asked
+            for piece in self.subjects[i].alone(np.repeat(row[None], times, axis=0))
+        )
+        return (self._alone_parts([piece for _, piece in batch]) for batch in _batches(pieces))
 
     def _alone_parts(self, pieces: Sequence[Piece]) -> Parts:
         return cast(Parts, joined(self.model, pieces))  # only what is left without a part may be Changed

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from explainer_core.graph import Columns, join_rows, move_rows
-from explainer_core.models.protocol import Delta, Model, PredictionBatch, ask, device_of, offered
+from explainer_core.models.protocol import Delta, FastPath, Model, PredictionBatch, ask, device_of, offered
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,14 @@ class Parts:
         deduplicated = offered(self.model, "deduplicated")
         if deduplicated is not None and x is None and self.edge_weight is None:
             return deduplicated(self.batch)
+        if x is not None and self._fast is not None:  # other features come many times
+            return self._fast.logits(self.edge_weight, x, None)
         return ask(self.model, self.batch, self.edge_weight, x)
+
+    @cached_property
+    def _fast(self) -> FastPath | None:
+        fast = offered(self.model, "fast")
+        return None if fast is None else fast(self.batch)
 
 
 @dataclass(frozen=True)

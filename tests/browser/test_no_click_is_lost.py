@@ -1,6 +1,7 @@
 """No click is lost: what the page sends by itself at the same moment must not take the place of what its visitor asks."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -20,7 +21,7 @@ class Slow(Visitor):
         self.held = reply
 
 
-async def go_back_at_that_moment(url: str) -> float:
+async def go_back_at_that_moment(url: str) -> None:
     """The browser's Back and the word that other starts can be shown, in one run, as Streamlit joins what waits for a run."""
     async with Slow(url) as visitor:
         await visitor.click(BEFORE)
@@ -35,4 +36,5 @@ async def go_back_at_that_moment(url: str) -> float:
 
 @pytest.mark.browser
 def test_going_back_while_other_starts_come_in_shows_the_target_gone_to(server):
-    asyncio.run(go_back_at_that_moment(server))
+    with ThreadPoolExecutor(1) as own_thread:  # Playwright has an event loop in this one
+        own_thread.submit(asyncio.run, go_back_at_that_moment(server)).result()

@@ -157,3 +157,13 @@ def test_what_is_filled_in_does_not_depend_on_the_company():
     for target, found in zip(targets, explain_many(model, graph, targets, settings), strict=True):
         (alone,) = explain_many(model, graph, [target], settings)
         np.testing.assert_allclose(found.feature_mask, alone.feature_mask, atol=1e-5)
+
+
+def test_how_many_are_asked_about_together_changes_no_weight(monkeypatch):
+    model, graph = sharp(network(num_layers=2)), random_graph(30, 60)
+    targets = [Node(i) for i in range(6)]
+    together = explain_many(model, graph, targets, ExplainConfig(steps=10))
+    monkeypatch.setattr(features, "HELD", 1)
+    for one, other in zip(together, explain_many(model, graph, targets, ExplainConfig(steps=10)), strict=True):
+        np.testing.assert_allclose(one.feature_weight, other.feature_weight, atol=1e-6)
+    assert len({len(each.subgraph().nodes) for each in together}) > 1
