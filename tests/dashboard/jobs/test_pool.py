@@ -168,8 +168,8 @@ def test_a_run_ends_when_its_visitor_leaves_and_the_worker_goes_on(pool):
     until(lambda: not is_running(pool), seconds=0.5)
     assert time.monotonic() - left < 0.5
     assert isinstance(visit.error, Left)
-    assert run(pool, toy_tasks.wait, 0.01) in before
-    assert set(pool.processes) == before
+    assert run(pool, toy_tasks.wait, 0.01) in pool.processes
+    assert before <= set(pool.processes)  # the spare one may have come meanwhile
 
 
 def test_a_worker_that_cannot_be_mended_after_an_interruption_makes_room_for_another(pool):
