@@ -200,7 +200,7 @@ class Pool:
         job = next_job(self._waiting, [worker.job for worker in busy if worker.job], workers, time.monotonic())
         if room and paused and (job is None or job.in_background):
             paused[0].resume()
-            return [paused[0].tell_to_resume]
+            return [paused[0].tell_whether_paused]
         free = self._free_for(job)
         if job is None or free is None:
             return None
@@ -212,7 +212,7 @@ class Pool:
         if aside is None:
             return [free.begin]
         aside.pause()
-        return [aside.tell_to_pause, free.begin]
+        return [aside.tell_whether_paused, free.begin]
 
     def _free_for(self, job: Job | None) -> WorkerProcess | None:
         """A worker that is free, if there is one that has worked for the same visitor, who goes on with the same target."""

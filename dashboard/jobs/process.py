@@ -68,29 +68,34 @@ class WorkerProcess:
         self._say(CANCEL, run_number)
 
     def pause(self) -> None:
-        """From here on its job stands still; `tell_to_pause` tells it so."""
+        """From here on its job stands still; `tell_whether_paused` tells it so."""
         self.paused_at = time.monotonic()
 
     def resume(self) -> None:
-        """The time its job stood still does not count; `tell_to_resume` tells it to go on."""
+        """The time its job stood still does not count; `tell_whether_paused` tells it to go on."""
         if self.paused_at is not None:
             self.began += time.monotonic() - self.paused_at
             self.paused_at = None
 
-    def tell_to_pause(self) -> None:
-        self._say(PAUSE, self.run_number)
+    def tell_whether_paused(self) -> None:
+        """What holds when it is written, not when it was decided: of two threads that tell, the last tells how it is."""
 
-    def tell_to_resume(self) -> None:
-        self._say(RESUME, self.run_number)
+        def now() -> tuple:
+            number = self.run_number  # first: a new job ends the pause before it has a number
+            return (RESUME if self.paused_at is None else PAUSE), number
+
+        self._say(now)
 
     def tell_enough(self, run_number: int) -> None:
         """That run is to come to its end, and give what it has."""
         self._say(ENOUGH, run_number)
 
     def _say(self, *message: object) -> None:
+        """A single function is called for the message once nobody else is writing."""
         try:
             with self._speaking:
-                wire.send(cast(BinaryIO, self.process.stdin), message)
+                said = message[0]() if callable(message[0]) else message
+                wire.send(cast(BinaryIO, self.process.stdin), said)
         except OSError:
             pass  # it has died; whoever listens to it is told so and gives its job to another
 

@@ -40,7 +40,7 @@ class Worker:
         self.enough: int | None = None  # the number of the task that is to come to its end
         self.paused: int | None = None  # the number of the task that stands still until it is told to go on
         self.told = threading.Event()  # something has changed for a task that stands still
-        self.speaking = False
+        self.speaking = self.standing = False
 
     def serve(self) -> None:
         signal.signal(signal.SIGINT, self._interrupted)
@@ -74,7 +74,7 @@ class Worker:
     def _interrupted(self, _: int, frame: FrameType | None) -> None:
         """A message that is half written must be finished; `emit` stands still or raises after it. So must a module that is
         half loaded: it would stay so. Ctrl-C in the terminal means nothing here."""
-        if self.speaking:
+        if self.speaking or self.standing:  # who stands still looks again by itself
             return
         self._stand_still()
         if not self._is_cancelled():
@@ -86,10 +86,17 @@ class Worker:
 
     def _stand_still(self) -> None:
         """For as long as the running task is paused, unless it is cancelled meanwhile."""
-        while self.running is not None and self.running == self.paused and not self._is_cancelled():
-            self.told.clear()
-            if self.running == self.paused and not self._is_cancelled():  # nothing was told in between
-                self.told.wait()
+        self.standing = True  # interrupted inside an Event, this would wait for itself
+        try:
+            while self._is_paused():
+                self.told.clear()
+                if self._is_paused():  # nothing was told in between
+                    self.told.wait()
+        finally:
+            self.standing = False
+
+    def _is_paused(self) -> bool:
+        return self.running is not None and self.running == self.paused and not self._is_cancelled()
 
     def _is_cancelled(self) -> bool:
         return self.running is not None and self.running == self.cancelled

@@ -56,7 +56,7 @@ def on_one_layout(answers: Sequence[Answer], colour: str) -> list[Drawn]:
 
 def _redrawn(base: Drawn, answer: Answer, colour: str) -> Drawn:
     request, picture = answer.request, base.picture
-    shown = answer.explanation.positions(base.pairs)
+    shown = answer.explanation.positions(base.pairs, strict=False)
     if request.kind == "node":
         colours, shapes = node_colours(request.dataset, request.model, picture.nodes, colour)
         graph = graph_of(request)

@@ -7,6 +7,7 @@ features that occur in G_S, and those the mask keeps most, are tried: an absent 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -43,11 +44,10 @@ def with_features(judge: Judge, data: Graph | GraphSet, explanations: Sequence[E
     absent = [_absent(explanation, data) for explanation in explanations]
     tried = [_worth_trying(mask, missing) for mask, missing in zip(masks, absent, strict=True)]
     weights: list[np.ndarray] = []
-    values = [
-        len(some) * len(e.subgraph().nodes) * data.num_features for some, e in zip(tried, explanations, strict=True)
-    ]
+    values = [(1 + len(some)) * judge.nodes_alone(i) * data.num_features for i, some in enumerate(tried)]
     for some in _groups(values):
-        hiding = _Hiding(judge, [(i, rows[i], 1 + len(tried[i])) for i in some], data.feature_mean)
+        copies = [(i, rows[i], 1 + len(tried[i])) for i in some]
+        hiding = _Hiding(judge, copies, data.feature_mean, held=sum(values[i] for i in some) <= HELD)
         weights += _weights(hiding, [tried[i] for i in some], labels[some].tolist(), explanations[0].config.k_f)
     return [
         replace(explanation, feature_weight=weight, feature_mask=mask, feature_absent=missing)
@@ -105,12 +105,14 @@ def _absent(explanation: Explanation, data: Graph | GraphSet) -> np.ndarray:
 
 
 class _Hiding:
-    """Features hidden on the G_S of some explanations: on copies of each, cut out once and asked about together."""
+    """Features hidden on the G_S of some explanations: on copies of each, asked about together."""
 
-    def __init__(self, judge: Judge, copies: Sequence[tuple[int, np.ndarray, int]], mean: Tensor):
-        """An explanation's number, its part, and how many copies of it: as many as sets are hidden at a time, or more."""
+    def __init__(self, judge: Judge, copies: Sequence[tuple[int, np.ndarray, int]], mean: Tensor, *, held: bool):
+        """An explanation's number, its part, and how many copies of it: as many as sets are hidden at a time, or more.
+        They are cut out once where they can be `held`."""
         self.mean, self.start = mean, np.cumsum([0, *(times for _, _, times in copies)])
-        self.parts = list(judge.copies(copies))
+        self._cut_out = partial(judge.copies, copies)
+        self._held = list(self._cut_out()) if held else None
 
     @torch.no_grad()
     def probabilities(self, hidden: Sequence[Sequence[Sequence[int]]], labels: Sequence[int]) -> list[np.ndarray]:
@@ -122,7 +124,7 @@ class _Hiding:
             for row, some in enumerate(sets, first):
                 hide[row, list(some)] = True
         found, done = [], 0
-        for parts in self.parts:
+        for parts in self._cut_out() if self._held is None else self._held:
             own = hide[done : done + parts.count].to(parts.x.device)
             x = torch.where(own[parts.part], self.mean.to(parts.x.device), parts.x)
             found.append(parts.logits(x).cpu().double().softmax(-1).numpy())

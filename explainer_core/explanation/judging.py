@@ -64,6 +64,12 @@ class Judge:
         edges, values = subject.ends.shape[1], subject.x.numel() // WIDE
         return edges // CHANGING if subject.task != "graph" and offers(self.model, "delta") else max(edges, values)
 
+    def nodes_alone(self, i: int) -> int:
+        """How many nodes the model is given with an explanation's G_S alone: all, where silent edges have to stay."""
+        subject = self.subjects[i]
+        stays = subject.task != "graph" and not subject.local
+        return len(subject.explanation.nodes if stays else subject.explanation.subgraph().nodes)
+
     def parts(self, rows: Sequence[np.ndarray]) -> list[Parts]:
         """One part of each explanation, ready to be run with other features, in as few batches as can be."""
         pieces = ((0, p) for subject, row in zip(self.subjects, rows, strict=True) for p in subject.alone(row[None]))
@@ -87,10 +93,7 @@ def edge_rows(explanation: Explanation, edges: Sequence[Sequence[tuple[int, int]
     """Sets of edges as rows of booleans over the explanation's undirected pairs: (sets, u)."""
     rows = np.zeros((len(edges), len(explanation.pairs)), dtype=bool)
     of_row = np.repeat(np.arange(len(edges)), [len(some) for some in edges])
-    at = explanation.positions([edge for some in edges for edge in some])
-    if (at < 0).any():
-        raise ValueError("a part must consist of edges of the explanation, the smaller number first (got others)")
-    rows[of_row, at] = True
+    rows[of_row, explanation.positions([edge for some in edges for edge in some])] = True
     return rows
 
 

@@ -132,16 +132,19 @@ class Explanation:
         """The number of the pair each directed edge belongs to: (e,)."""
         return self._numbered_pairs[1]
 
-    def positions(self, edges: Sequence[tuple[int, int]]) -> np.ndarray:
-        """The numbers of these pairs, smaller number first in each; -1 for what is none: (edges,)."""
+    def positions(self, edges: Sequence[tuple[int, int]], *, strict: bool = True) -> np.ndarray:
+        """The numbers of these pairs, smaller number first in each; of what is none -1, where that is allowed: (edges,)."""
         asked, pairs = np.array(edges, dtype=np.int64).reshape(-1, 2), self.pairs
-        if not len(pairs):
-            return np.full(len(asked), -1, dtype=np.int64)
-        base = int(max(pairs.max(), asked.max(initial=0))) + 1
-        keys = pairs[:, 0] * base + pairs[:, 1]  # sorted, as the pairs are
-        wanted = asked[:, 0] * base + asked[:, 1]
-        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[found] == wanted, found, -1)
+        found = np.full(len(asked), -1, dtype=np.int64)
+        if len(pairs):
+            base = int(max(pairs.max(), asked.max(initial=0))) + 1
+            keys = pairs[:, 0] * base + pairs[:, 1]  # sorted, as the pairs are
+            wanted = asked[:, 0] * base + asked[:, 1]
+            at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            found = np.where((keys[at] == wanted) & (asked >= 0).all(1), at, -1)
+        if strict and (found < 0).any():
+            raise ValueError("a part must consist of edges of the explanation, the smaller number first (got others)")
+        return found
 
     @cached_property
     def pair_hops(self) -> np.ndarray:

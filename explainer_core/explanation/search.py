@@ -117,6 +117,7 @@ class Search:
     def begun(self) -> "Search":
         """What it knows now that it has begun, for searches from other starts: this one goes on."""
         as_begun = copy(self)
+        as_begun.explanation = replace(self.explanation, history={}, snapshots=())  # only its settings are looked at
         as_begun.known, as_begun.expanded = dict(self.known), set(self.expanded)
         as_begun.best = {size: list(ranked) for size, ranked in self.best.items()}
         return as_begun

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WORTH_IT = 1000  # nodes below which a plain pass is cheaper
 WIDE = 64  # units of a layer, likewise, unless attention or relations make a node dear
 MOST_VALUES = 4_000_000  # features of all nodes above which naming them costs more than it saves
-OWN, SENT, VALUES, DEGREE = range(4)  # what a random number stands for
+OWN, SENT, VALUES, SPREAD, DEGREE = range(5)  # what a random number stands for
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,10 @@ def _first_names(model: GNN, batch: PredictionBatch, degree: Tensor) -> Tensor:
     """Made of the features, bit by bit, and of the degree where a layer divides by it: (n,)."""
     bits = batch.x.float().contiguous().view(torch.int32).long()  # (n, F)
     odd = hashed(VALUES, torch.arange(bits.shape[1])) | 1
-    names = (bits * odd).sum(1)
+    spread = bits * int(hashed(SPREAD) | 1)
+    names = ((spread ^ (spread >> 32)) * odd).sum(
+        1
+    )  # the low bits of round numbers are all zero: the high ones count too
     if model.spec.kind in ("gcn", "sage") and model.spec.normalize:
         names = names + degree.long() * (hashed(DEGREE) | 1)
     return names

@@ -121,7 +121,9 @@ def read_cards(folder: Path = FOLDER) -> tuple[list[Card], dict[str, PretrainedE
         )
         return [], {"": PretrainedError(reason)}
     cards, broken = _read_cards(folder, tuple(state))
-    return list(cards), dict(broken)
+    if any(isinstance(error.__cause__, OSError) for error in broken.values()):
+        _read_cards.cache_clear()  # that may be another time, with no file changed
+    return list(cards), {name: PretrainedError(str(error)) for name, error in broken.items()}
 
 
 def _state(entry: os.DirEntry) -> tuple:

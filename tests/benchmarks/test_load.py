@@ -84,7 +84,9 @@ def test_a_verdict_comes_with_the_explanation_and_with_no_other_picture():
 
 def test_what_is_sent_of_a_size_has_its_headline_where_visitors_read_it():
     size = Size((), (), 0.5, 0.5, True, ("●", "carries it"), "Top, because of this house", "These 5 nodes …")
-    sent = payload(Explained("t", (size,), None, None, 1, 1, True, "edges", 0.9, "Top", "9 other starts agree.", (), ()))
+    sent = payload(
+        Explained("t", (size,), None, None, 1, 1, True, "edges", 0.9, "Top", "9 other starts agree.", (), ())
+    )
     message = picture([7], [0], 0, 4)
     data = json.loads(message.delta.new_element.bidi_component.json) | {"explained": sent}
     message.delta.new_element.bidi_component.json = json.dumps(data)

@@ -99,3 +99,15 @@ def test_only_a_plain_network_of_whole_graphs_offers_it():
     assert GNN(spec).train().deduplicated is None
     assert Other(spec).eval().deduplicated is None
     assert GNN(ModelSpec("gin", "node", in_features=5, num_classes=3)).eval().deduplicated is None
+
+
+def test_round_numbers_have_names_of_their_own():
+    """Their low bits are all zero. 200,000 different rows of ones and minus ones, and as many of zeros and twos."""
+    rows = torch.randint(2, (200_000, 40), generator=torch.Generator().manual_seed(3))
+    assert len(rows.unique(dim=0)) == len(rows)
+    degree = torch.zeros(len(rows), dtype=torch.int64)
+    for values in ((-1.0, 1.0), (0.0, 2.0), (0.0, 1.0)):
+        x = torch.tensor(values)[rows]
+        batch = PredictionBatch("graph", x, torch.empty(2, 0, dtype=torch.int64), 1)
+        spec = ModelSpec("gin", "graph", in_features=40, num_classes=2)
+        assert len(deduplicated._first_names(GNN(spec), batch, degree).unique()) == len(rows)

@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import psutil
 import pytest
@@ -464,6 +465,38 @@ def test_a_visitor_goes_on_with_the_worker_that_has_worked_for_them(pool):
     assert visits["one"].result != visits["two"].result
     for name in ("two", "one", "two", "two"):
         assert run(pool, toy_tasks.wait, 0.01, visitor=name) == visits[name].result
+
+
+def test_of_two_threads_that_tell_a_worker_the_last_tells_how_it_is(monkeypatch):
+    """One has decided to pause it, and comes to write only after another has told it to go on, or to begin anew."""
+    told = []
+    monkeypatch.setattr("dashboard.jobs.process.wire.send", lambda pipe, message: told.append(message))
+    monkeypatch.setattr("dashboard.jobs.process.subprocess.Popen", lambda *args, **rest: Mock(pid=os.getpid()))
+    worker = WorkerProcess(0)
+    worker.take(job("background", Priority.BACKGROUND))
+    worker.pause()
+    late = worker.tell_whether_paused
+    worker.resume()
+    worker.tell_whether_paused()
+    late()
+    assert told == [("resume", 1), ("resume", 1)]
+    worker.pause()
+    worker.take(job("picture"))
+    late()
+    assert told[-1] == ("resume", 2)
+
+
+def test_a_worker_that_is_paused_and_resumed_all_the_time_is_never_stuck(pool, background):
+    visit, path = background
+    (worker,) = [worker for worker in pool._workers.values() if worker.job is not None]
+    for _ in range(3000):
+        worker.pause()
+        worker.tell_whether_paused()
+        worker.resume()
+        worker.tell_whether_paused()
+    visit.join(60)
+    assert visit.result == worker.process.pid
+    assert path.stat().st_size == 2000
 
 
 def test_one_worker_is_kept_for_pictures():
