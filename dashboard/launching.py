@@ -46,8 +46,9 @@ class Launched:
     def wait(self) -> None:
         """Until the server ends, or Ctrl-C is pressed, which ends it."""
         try:
-            while self._server.is_running:
-                self._server.thread.join(LOOK)
+            # not by joining its thread: Python 3.11 takes one for ended whose join Ctrl-C interrupts, and would not wait for it
+            while not self._server.ended.wait(LOOK):
+                pass
         except KeyboardInterrupt:
             self.stop()
 
@@ -131,6 +132,7 @@ class _Server:
             )
         )
         self.thread = threading.Thread(target=self._run, name="Graph Explainer", daemon=True)
+        self.ended = threading.Event()
 
     @property
     def is_running(self) -> bool:
@@ -151,6 +153,7 @@ class _Server:
         finally:
             self._socket.close()
             Runtime._instance = None  # else Streamlit would refuse the next server of this process
+            self.ended.set()
 
     def stop(self) -> None:
         self._uvicorn.should_exit = True
