@@ -88,7 +88,7 @@ def find_card(dataset: str, model: str | None = None, *, folder: Path = FOLDER) 
     wanted = file_name(_owner(dataset), asked)
     for name, error in broken.items():
         if name in ("", wanted) or (model is None and name.startswith(wanted)):
-            raise error
+            raise PretrainedError(str(error)) from error.__cause__  # kept for the next: each raise would add to it
     raise PretrainedError(
         f"model must be one trained for {dataset!r}: {', '.join(known) or 'none'} (got {checks.shown(model)}); "
         "others: python -m explainer_core train"
@@ -123,7 +123,7 @@ def read_cards(folder: Path = FOLDER) -> tuple[list[Card], dict[str, PretrainedE
     cards, broken = _read_cards(folder, tuple(state))
     if any(isinstance(error.__cause__, OSError) for error in broken.values()):
         _read_cards.cache_clear()  # that may be another time, with no file changed
-    return list(cards), {name: PretrainedError(str(error)) for name, error in broken.items()}
+    return list(cards), dict(broken)
 
 
 def _state(entry: os.DirEntry) -> tuple:
