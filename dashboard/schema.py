@@ -113,10 +113,10 @@ BARE_METHOD = _first_method(lambda method: not (method.needs or method.settings 
 PAPER = "paper"  # the mask with the settings of the paper, as a method beside the others
 # Edges by chance: what every other method is compared with.
 CHANCE_METHOD = _first_method(lambda method: method.stochastic and not (method.needs or method.mask))
-# Beside the main picture until the user chooses: the paper's settings, one by gradients, one by attention, one by chance,
-# and where it does not take long one that takes edges away.
+# Beside the main picture until the user chooses: the mask that it starts from, which is there already, one by gradients, one by
+# attention, one by chance, and where it does not take long one that takes edges away.
 SHOWN_FIRST = (
-    PAPER,
+    MASK_METHOD,
     _first_method(lambda method: GRADIENTS in method.needs and not method.mask),
     _first_method(lambda method: method.needs_attention),
     CHANCE_METHOD,

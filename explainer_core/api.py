@@ -1,7 +1,7 @@
 """The request: explain one prediction, many in one batch, or one while it is optimised."""
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
@@ -139,7 +139,7 @@ def explain_steps(
     target_class: int | str = "predicted",
     every: int = 1,
     answers: Answers | None = None,
-) -> Iterator[LearningStep]:
+) -> Generator[LearningStep, None, None]:
     """The mask while it is optimised: the first step, then every so many, and the last.
 
     `answers` collects what the model says of parts of the graph, for `explain_starts`. Leaving the loop stops it and leaves nothing else behind.

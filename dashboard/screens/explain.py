@@ -116,11 +116,11 @@ def choose(
     welcome.welcome_button()
     method = state.method_from_query(complaints.append)
     request = replace(request, target_class=target_class, config=config, method=method)
+    possible = services.methods_for(request)
+    beside = services.beside_main(possible, method)
     choice = state.Choice(
         request=request,
-        methods=state.methods_from_query(
-            services.methods_for(request), services.shown_first(request), complaints.append
-        ),
+        methods=state.methods_from_query(possible, beside, services.shown_first(request), complaints.append),
         colour=state.one_of(state.COLOUR, tuple(services.COLOURS), "predicted", complaints.append),
         view=state.one_of(state.VIEW, state.VIEWS, state.VIEWS[0], complaints.append),
         layout=state.one_of(state.LAYOUT, state.LAYOUTS, state.LAYOUTS[0], complaints.append),

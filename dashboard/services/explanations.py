@@ -105,7 +105,7 @@ def compared(request: Request, methods: Sequence[str], on_progress: Progress = i
     found = _COMPARED.get(key)
     if found is None:
         beside = [_beside(request, method) for method in methods]
-        known = [_BASELINES.get(each.request) for each in beside]
+        known = [_known_beside(each.request) for each in beside]
         found = _COMPARED.put(
             key,
             jobs.call(
@@ -123,6 +123,12 @@ def _beside(request: Request, method: str) -> Beside:
     asked = in_core_terms(replace(key, config=replace(key.config, k_m=1)))
     model = model_for(asked, asked.method) or request.model  # the core says what that one lacks
     return Beside(method, replace(asked, model=model))
+
+
+def _known_beside(asked: Request) -> Timed | None:
+    """What is known of a method beside the main picture, without what only a replay needs: it goes to another process."""
+    known = _BASELINES.get(asked) or _FOUND.get(_cache_key(asked))
+    return known and replace(known, explanation=replace(known.explanation, history={}, snapshots=()))
 
 
 def try_starts(request: Request, on_progress: Progress = ignore) -> Agreement:

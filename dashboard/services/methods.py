@@ -13,7 +13,6 @@ from explainer_core.models.protocol import offers
 from explainer_core.zoo.compared import MethodFigures
 
 SMALL = 300  # edges of a neighbourhood that can be taken away one at a time while one waits
-SHOWN_AS_MAIN = (MAIN_METHOD, MASK_METHOD)  # what the main picture can show
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,8 @@ def is_described(method: str) -> bool:
 def methods_for(request: Request) -> tuple[str, ...]:
     """The methods that can explain this prediction, the variants among them."""
     possible = [name for name in xc.METHODS if model_for(request, name) is not None]
-    return (*SHOWN_AS_MAIN, *VARIANTS, *beside_main(possible))
+    main = (MAIN_METHOD, MASK_METHOD)  # what the main picture can show
+    return (*main, *VARIANTS, *(name for name in possible if name not in main))
 
 
 def shown_first(request: Request) -> tuple[str, ...]:
@@ -68,9 +68,9 @@ def shown_first(request: Request) -> tuple[str, ...]:
     return (*SHOWN_FIRST, SHOWN_WHERE_SMALL) if small else SHOWN_FIRST
 
 
-def beside_main(methods: Sequence[str]) -> tuple[str, ...]:
-    """Those of the methods that are drawn beside the main picture."""
-    return tuple(name for name in methods if name not in SHOWN_AS_MAIN)
+def beside_main(methods: Sequence[str], shown: str) -> tuple[str, ...]:
+    """Those of the methods that can be drawn beside the main picture, which shows one of them; the search is only shown there."""
+    return tuple(name for name in methods if name not in (MAIN_METHOD, shown))
 
 
 @dataclass(frozen=True)

@@ -89,9 +89,12 @@ def method_from_query(complain: Callable[[str], None]) -> str:
 
 
 def methods_from_query(
-    possible: Sequence[str], usual: Sequence[str], complain: Callable[[str], None]
+    possible: Sequence[str], beside: Sequence[str], usual: Sequence[str], complain: Callable[[str], None]
 ) -> tuple[str, ...]:
-    """The methods beside the main picture, in the order of the registry; the usual ones until somebody has chosen."""
+    """Those of the methods `beside` the main picture that are drawn; the usual ones until somebody has chosen.
+
+    A link may name any that is `possible`: the main picture may have shown another method when it was made.
+    """
     asked = query_param(METHODS)
     wanted = usual if asked is None else asked.split(",")
     if asked is not None:
@@ -99,7 +102,7 @@ def methods_from_query(
             some_of(METHODS, wanted, possible, also=(NO_METHOD,))
         except InvalidValue as broken:
             complain(in_quotes(broken))
-    chosen = [name for name in possible if name in wanted and name not in SHOWN_AS.values()]
+    chosen = [name for name in beside if name in wanted]
     set_widget(METHODS, chosen)
     return tuple(chosen)
 

@@ -2,8 +2,10 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,11 +19,14 @@ from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.metrics import Faithfulness, edge_auc, faithfulness
 from explainer_core.explanation.trust import STARTS, Agreement, Trust, agreement_of, trust, with_size
 from explainer_core.explanation.verdict import Verdict
-from explainer_core.explanation.verifying import judged_sizes, size_found
+from explainer_core.explanation.verifying import finished, judged_sizes, size_found
 
 FEW_STARTS = 5  # with the one that is shown; where these agree, five more hardly ever differ (1 of 65 targets)
-WATCHED = 30  # how often a run reports while it learns
+WATCHED = 30  # how often a run looks at the clock while it learns
+SELDOM = 0.1  # seconds between two reports: each wakes two threads of the server, and no page draws more
 Emit = Callable[[object], None]
+Seen = TypeVar("Seen")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -77,20 +82,35 @@ class Compared:
     scores: tuple[Scores, ...]
 
 
+def _reporting(
+    steps: Generator[Seen, None, Result], progress: Callable[[Seen], object], emit: Emit
+) -> Generator[Seen, None, Result]:
+    """The same steps; now and then what they come to is reported."""
+    told_at = time.perf_counter()
+    while True:
+        try:
+            seen = next(steps)
+        except StopIteration as end:
+            return end.value
+        if time.perf_counter() - told_at > SELDOM:
+            emit(progress(seen))
+            told_at = time.perf_counter()
+        yield seen
+
+
 def explain(request: Request, emit: Emit) -> Found:
     """Runs the request's method. The verified search starts from the mask, so that one run gives both."""
     (data, target), model, config = subject(request), network(request.dataset, request.model), request.config
     searches = xc.METHODS[request.method].verifies
     answers = Answers()
     asked = {"target_class": request.target_class, "every": -(-config.steps // WATCHED), "answers": answers}
-    began, last = time.perf_counter(), None
-    for last in xc.explain_steps(model, data, target, config, request.method, **asked):
-        emit(Step(last.number, config.steps, last.edge_weight))
-    assert last is not None  # a run has at least one step
+    began = time.perf_counter()
+    steps = xc.explain_steps(model, data, target, config, request.method, **asked)
+    steps = _reporting(steps, lambda step: Step(step.number, config.steps, step.edge_weight), emit)
+    last = deque(steps, maxlen=1).pop()  # a run has at least one step
     optimised_in = time.perf_counter() - began
-    if searches:
-        emit(Step(last.number, config.steps, last.edge_weight, searching=True))
-    explanation = last.explanation()
+    learnt = Step(last.number, config.steps, last.edge_weight, searching=searches)
+    explanation = finished(_reporting(last.explaining(), lambda _: learnt, emit))
     keep_answers(request, answers)
     found = Timed(explanation, time.perf_counter() - began)
     mask = replace(explanation, method=MASK_METHOD, table=(), verdict=None) if searches else None
@@ -195,8 +215,4 @@ def _agreement(request: Request, own: Explanation, others: Sequence[Explanation]
 def _started(request: Request, own: Explanation, starts: int, known: int, emit: Emit) -> tuple[Explanation, ...]:
     model, data = network(request.dataset, request.model), subject(request)[0]
     running = xc.explain_starts(model, data, own, starts=starts, known=known, answers=kept_answers(request))
-    while True:
-        try:
-            emit(Started(next(running)))
-        except StopIteration as end:
-            return tuple(end.value)
+    return tuple(finished(_reporting(running, Started, emit)))

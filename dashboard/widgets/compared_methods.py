@@ -39,7 +39,7 @@ def show_methods(card: services.Card, answer: services.Answer, comparison: servi
     st.subheader("Would another method say the same?")
     st.pills(
         "Methods",
-        services.beside_main(question.methods),
+        services.beside_main(question.methods, question.request.method),
         selection_mode="multi",
         format_func=lambda method: services.described(method).title,
         key=state.METHODS,

@@ -50,12 +50,12 @@ class _Watched:
 
     def show(self, progress: object) -> None:
         """What the run says of itself: that it waits for others, or how far it is."""
-        if isinstance(progress, services.Step) and progress.searching:
-            self.beside.caption("Asking the network about other proposals …")
         if time.monotonic() - self.began < PATIENCE:
             return
         if self.widgets is None:
             self.widgets = self._begin()
+        if isinstance(progress, services.Step) and progress.searching:
+            self.beside.caption("Asking the network about other proposals …")
         if isinstance(progress, services.Waiting):
             self.widgets[0].progress(0.0, text=explanation_text.waiting(progress.ahead))
         elif isinstance(progress, services.Step):

@@ -66,7 +66,7 @@ def test_a_newcomer_sees_a_finished_explanation(page):
     expect(page.get_by_text("what the prediction rests on")).to_be_visible()
     assert len(page.evaluate(KEPT)) >= 5
     expect(page.get_by_role("heading", level=2, name="“Top”, because of")).to_be_visible()
-    for title in ("As in the paper", "Gradient", "GAT attention"):
+    for title in ("GNNExplainer mask", "Gradient", "GAT attention"):
         expect(page.locator("section.panel .title").get_by_text(re.compile(rf"^\d\. {title}$"))).to_be_visible()
 
 

@@ -126,7 +126,7 @@ def test_every_data_set_is_explained_or_offered(name):
     assert len(json.dumps(views(app)["why"])) < 100_000
     assert "other starts" not in remarks(app)  # it is said once, beside the verdict
     assert re.match(r"\d+ other starts ", views(run(app))["why"]["explained"]["starts"])
-    assert {"verified", "paper", "random"} <= {panel["name"] for panel in views(app)["beside"]["panels"]}
+    assert {"verified", "gnnexplainer", "random"} <= {panel["name"] for panel in views(app)["beside"]["panels"]}
     assert not app.warning
 
 
@@ -490,7 +490,7 @@ def test_methods_are_added_and_all_taken_away():
     run(app)
     assert "beside" not in views(app)
     assert run(app).pills(key="methods").value == []
-    every = services.beside_main(services.methods_for(services.Request("karate", "gcn", "node", 8)))
+    every = services.beside_main(services.methods_for(services.Request("karate", "gcn", "node", 8)), "verified")
     app.pills(key="methods").set_value(every)
     assert len(views(run(app))["beside"]["panels"]) == 1 + len(every)  # with what is shown
 
@@ -672,6 +672,7 @@ def test_a_stopped_run_offers_to_run_again(alone):
 
 
 def test_a_run_that_takes_long_is_shown_while_it_learns(alone, monkeypatch):
+    monkeypatch.setattr(explaining, "SELDOM", 0)
     shown, explain, mask_on = [], services.explain, services.mask_on
 
     def slow(question, on_progress):

@@ -174,7 +174,9 @@ def test_the_paper_beside_is_the_mask_with_the_papers_settings():
     assert found.subgraph() == own.subgraph()
 
 
-def test_leaving_a_run_leaves_nothing_behind(alone):
+def test_leaving_a_run_leaves_nothing_behind(alone, monkeypatch):
+    monkeypatch.setattr(explaining, "SELDOM", 0)
+
     class Leaves(BaseException):
         """As Streamlit ends a script."""
 

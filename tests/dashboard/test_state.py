@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 import streamlit
 
-from dashboard import state
+from dashboard import services, state
 from dashboard.services import COLOURS, ExplainConfig, Request
 from dashboard.tasks.subjects import card_of
 
@@ -158,15 +158,22 @@ def test_a_click_is_not_lost_where_the_next_run_starts_with_the_address_of_befor
 
 def test_no_method_at_all_is_a_choice(visit):
     possible = ("verified", "gnnexplainer", "paper", "gradient", "attention", "occlusion")
-    assert state.methods_from_query(possible, ("paper", "gradient", "attention"), print) == (
-        "paper",
-        "gradient",
-        "attention",
-    )
+    beside, usual = possible[1:], ("gnnexplainer", "gradient", "attention")
+    assert state.methods_from_query(possible, beside, usual, print) == usual
     visit.at({"methods": []}).after("methods_to_query")
-    assert state.methods_from_query(possible, ("paper",), print) == ()
+    assert state.methods_from_query(possible, beside, usual, print) == ()
+
+
+def test_what_the_main_picture_shows_is_not_drawn_beside_it(visit):
     visit.at(methods="occlusion,gradient,gnnexplainer")
-    assert state.methods_from_query(possible, ("paper",), print) == ("gradient", "occlusion")
+    possible, complaints = ("verified", "gnnexplainer", "gradient", "occlusion"), []
+    for main, drawn in (
+        ("verified", ("gnnexplainer", "gradient", "occlusion")),
+        ("gnnexplainer", ("gradient", "occlusion")),
+    ):
+        beside = services.beside_main(possible, main)
+        assert state.methods_from_query(possible, beside, (), complaints.append) == drawn
+    assert complaints == []  # the link was made with another main picture
 
 
 def test_the_gallery_is_never_past_its_ends(visit):
@@ -229,7 +236,7 @@ def test_links_from_before_open(visit):
     visit.at(dataset="karate", node=3, k_m=6, refine="False", connected="True", methods="gradient,gnnexplainer")
     config, complaints = visit.read("config", "karate")
     assert (config.k_m, config.refine, complaints) == (6, False, [])
-    assert state.methods_from_query(("verified", "gnnexplainer", "gradient"), (), print) == ("gradient",)
+    assert state.methods_from_query(("verified", "gnnexplainer", "gradient"), ("gradient",), (), print) == ("gradient",)
 
 
 def off_default(setting):
@@ -269,9 +276,10 @@ def test_a_link_opens_the_same_choice(card, request_, visit):
         target_class, no_class = visit.read("class", ("one", "two"))
         config, bad = visit.read("config", card.dataset)
         method, unknown_method = visit.read("method")
+        usual = ("gnnexplainer", "gradient", "attention")
         opened = state.Choice(
             request=Request(visit.session_state["dataset"], card.model, kind, place, target_class, config, method),
-            methods=state.methods_from_query(("gnnexplainer", "gradient", "attention"), (), print),
+            methods=state.methods_from_query(usual, usual, (), print),
             colour=state.one_of("colour", tuple(COLOURS), "predicted", print),
             view=state.one_of("view", state.VIEWS, state.VIEWS[0], print),
             layout=state.query_param("layout"),

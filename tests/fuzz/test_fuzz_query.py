@@ -104,9 +104,11 @@ def read(page: str, complaints: list[str]) -> state.Choice:
     config = state.config_from_query(dataset, complain)
     method = state.method_from_query(complain)
     request = services.Request(dataset, card.model, kind, target, target_class, config, method)
+    possible = services.methods_for(request)
+    beside = services.beside_main(possible, method)
     return state.Choice(
         request=request,
-        methods=state.methods_from_query(services.methods_for(request), services.shown_first(request), complain),
+        methods=state.methods_from_query(possible, beside, services.shown_first(request), complain),
         colour=state.one_of(state.COLOUR, tuple(services.COLOURS), "predicted", complain),
         view=state.one_of(state.VIEW, state.VIEWS, state.VIEWS[0], complain),
         layout=state.one_of(state.LAYOUT, state.LAYOUTS, state.LAYOUTS[0], complain),
