@@ -25,6 +25,7 @@ from explainer_core.explanation.verifying import finished
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.methods import DEFAULT_METHOD, METHODS, method_named
 from explainer_core.methods.method import Method
+from explainer_core.methods.runs import Runs
 from explainer_core.models.frozen import frozen_eval_copy
 from explainer_core.models.protocol import Model, check_features, check_model, offers
 from explainer_core.targets import TASKS, Target
@@ -95,7 +96,8 @@ def explain_many(
     ):
         with one_thread():
             batch = ExplainBatch.make(model, data, piece, computation, config, described, target_class)
-            found += batch.finished(described(batch.objective.repeated(seeds)), seeds)
+            runs = Runs(batch.seeds, batch.masks_beside)
+            found += batch.finished(runs.own(described(runs.of(batch.objective))), seeds)
         if progress:
             progress(len(found), len(targets))
     return found
@@ -156,22 +158,24 @@ def explain_steps(
     with one_thread():
         computation = computation_of(data, [target], model.hops, max_edges=config.max_edges, seed=config.seed)
         batch = ExplainBatch.make(model, data, [target], computation, config, described, target_class)
+        runs = Runs(batch.seeds, batch.masks_beside)
     history: list[dict[str, Tensor]] = []
     snapshots: list[tuple[int, Tensor]] = []
     distance = _snapshot_distance(config)
-    for step in _on_one_thread(described.steps(batch.objective.repeated(seeds), every)):
-        history.extend(step.terms)
+    for step in _on_one_thread(described.steps(runs.of(batch.objective), every)):
+        history.extend(runs.own_terms(terms, batch.objective) for terms in step.terms)
+        weights = runs.own(step.weights)
         if step.number == 1 or step.number % distance == 0 or step.last:
-            snapshots.append((step.number, step.weights.edge))
+            snapshots.append((step.number, weights.edge))
 
-        def explaining(weights=step.weights, until=step.number) -> Generator[None, None, Explanation]:
+        def explaining(weights=weights, until=step.number) -> Generator[None, None, Explanation]:
             curves, frames = _curves(history[:until]), batch.frames(snapshots, until, seeds)
             return (yield from _on_one_thread(batch.finishing(weights, seeds, curves, frames, answers)))[0]
 
-        def edge_weight(weights=step.weights) -> np.ndarray:
+        def edge_weight(weights=weights) -> np.ndarray:
             return batch.in_order(weights.edge, seeds)
 
-        yield LearningStep(step.number, explaining, step.terms[-1], edge_weight)
+        yield LearningStep(step.number, explaining, history[-1], edge_weight)
 
 
 def _on_one_thread(steps: Generator[Seen, None, Result]) -> Generator[Seen, None, Result]:

@@ -64,6 +64,17 @@ class ExplainBatch:
         objective = Objective(model, computation, config, task, values, goal, node_class, **known)
         return cls(objective, data, targets, method, probabilities, explained)
 
+    @property
+    def seeds(self) -> range:
+        """Of the runs that are averaged for each target."""
+        config = self.objective.config
+        return range(config.seed, config.seed + (config.seeds if self.method.stochastic else 1))
+
+    @property
+    def masks_beside(self) -> dict[str, float]:
+        """The masks that are optimised beside the method's own: their necessity by name."""
+        return {} if self.method.beside is None else self.method.beside(self.objective)
+
     def in_order(self, edge: Tensor, seeds: int) -> np.ndarray:
         """The mask of a single target, averaged over its seeds, in the order its explanation lists the edges."""
         order = self.objective.computation.edge_instance.argsort(stable=True)
@@ -83,7 +94,7 @@ class ExplainBatch:
         found = self.explanations(weights, seeds, history, snapshots)
         proposals = [{}] * len(found)
         if self.method.verifies:
-            proposals = self._proposals(found)
+            proposals = self._proposals(found, weights.proposals)
             yield
         done: list[Explanation] = []
         for first in range(0, len(found), TOGETHER):
@@ -102,16 +113,19 @@ class ExplainBatch:
         yield
         return with_features(judge, self.data, found) if self.method.mask else found
 
-    def _proposals(self, found: list[Explanation]) -> list[dict[str, np.ndarray]]:
+    def _proposals(self, found: list[Explanation], optimised: dict[str, Tensor]) -> list[dict[str, np.ndarray]]:
         """What each proposal says of every undirected pair, for each target by name."""
         columns = {self.own_proposal: [explanation.edge_weight for explanation in found]}
-        assert self.method.propose is not None  # it verifies
-        for name, edge in self.method.propose(self.objective).items():
-            columns[name] = self.by_target(edge)
+        columns |= {name: self.by_target(edge) for name, edge in self.steady_proposals(optimised).items()}
         return [
             {name: explanation.undirected(column[i])[1] for name, column in columns.items()}
             for i, explanation in enumerate(found)
         ]
+
+    def steady_proposals(self, optimised: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Those that are the same from every start, the masks among them that were optimised beside the method's own."""
+        assert self.method.propose is not None  # it verifies
+        return self.method.propose(self.objective) | optimised
 
     @property
     def own_proposal(self) -> str:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import torch
 from torch import Tensor
 
+from explainer_core.config import ExplainConfig
 from explainer_core.explanation.answers import Answers
 from explainer_core.explanation.explain_batch import ExplainBatch
 from explainer_core.explanation.judging import Judge
@@ -20,6 +20,7 @@ from explainer_core.explanation.search import ROUNDS, Search
 from explainer_core.explanation.verdict import Judged
 from explainer_core.explanation.verifying import asked_of, run_together, with_verdicts
 from explainer_core.methods.objective import Weights
+from explainer_core.methods.runs import Runs
 
 WATCHED = 5  # steps of the masks between two reports
 LEARNT = 0.5  # the share of the work that is done once the masks are optimised
@@ -39,11 +40,12 @@ class Starts:
 
     def explaining(self) -> Generator[float, None, list[Explanation]]:
         """The explanations, each what it would be alone, without features; yields the share that is done."""
+        begun, beside = self._begun(), dict[str, Tensor]()
         found: list[Explanation] = []
         for first in range(0, len(self.first_seeds), self.together):
             some = self.first_seeds[first : first + self.together]
-            weights = self._many(some, self.seeds)
-            objective = replace(self.batch.objective.repeated(len(some) * self.seeds), seeds=weights)
+            runs = Runs(self._seeds_of(some), self.batch.masks_beside if begun is None and not first else {})
+            objective = runs.of(self.batch.objective)
             learnt = None
             if self.batch.method.steps is None:
                 learnt = self.batch.method(objective)
@@ -53,19 +55,33 @@ class Starts:
                     done = first + len(some) * step.number / objective.config.steps
                     yield LEARNT * min(1.0, done / len(self.first_seeds))
             assert learnt is not None  # a run has at least one step
+            learnt = runs.own(learnt)
+            beside |= learnt.proposals
             found += self._explanations(some, learnt)
         _share_edges(found)
         judge = Judge(self.batch.objective.model, self.batch.data, found[:1])
         if self.batch.method.verifies:
-            found = yield from self._verifying(judge, found)
+            found = yield from self._verifying(judge, found, begun, beside)
             _share_edges(found)
         judge.subjects *= len(found)  # they have the same edges, and so the same parts
         return with_verdicts(judge, found)
 
-    def _many(self, first_seeds: Sequence[int], runs: int) -> Tensor:
-        """The seed of every run, start by start: (starts * runs,)."""
-        seeds = torch.tensor(first_seeds, device=self.batch.objective.goal.device)
-        return (seeds.unsqueeze(1) + torch.arange(runs, device=seeds.device)).flatten()
+    def _seeds_of(self, first_seeds: Sequence[int]) -> list[int]:
+        """The seed of every run, start by start."""
+        return [first + run for first in first_seeds for run in range(self.seeds)]
+
+    def _begun(self) -> Search | None:
+        """The search of the same target from another start as it has begun, where it was one with the same settings."""
+
+        def read_off(config: ExplainConfig) -> ExplainConfig:
+            return replace(config, k_m=1, k_m_unit="nodes", k_f=1, seed=0, features="none")
+
+        begun = None if self.answers is None else self.answers.begun
+        if begun is None:
+            return None
+        of, batch = begun.explanation, self.batch
+        same = (of.method, of.explained_class) == (batch.method.name, batch.explained[0])
+        return begun if same and read_off(of.config) == read_off(batch.objective.config) else None
 
     def _explanations(self, first_seeds: Sequence[int], weights: Weights) -> list[Explanation]:
         starts, masked = len(first_seeds), None
@@ -85,10 +101,11 @@ class Starts:
             found.append(replace(explanation, config=replace(explanation.config, seed=seed)))
         return found
 
-    def _verifying(self, judge: Judge, found: list[Explanation]) -> Generator[float, None, list[Explanation]]:
+    def _verifying(
+        self, judge: Judge, found: list[Explanation], begun: Search | None, beside: dict[str, Tensor]
+    ) -> Generator[float, None, list[Explanation]]:
         answers = Answers() if self.answers is None else self.answers
-        begun = _begun(answers, found[0])
-        steady = self._steady_proposals(found[0]) if begun is None else {}
+        steady = self._steady_proposals(found[0], beside) if begun is None else {}
         searches: list[Search] = []
         for explanation in found:
             own = {self.batch.own_proposal: explanation.undirected(explanation.edge_weight)[1]}
@@ -109,26 +126,13 @@ class Starts:
                 yield LEARNT + (1 - LEARNT) * min(1.0, rounds / ASKED)
         return [replace(e, table=table) for e, table in zip(found, tables, strict=True)]
 
-    def _steady_proposals(self, explanation: Explanation) -> dict[str, np.ndarray]:
+    def _steady_proposals(self, explanation: Explanation, beside: dict[str, Tensor]) -> dict[str, np.ndarray]:
         """What each proposal that no start decides says of every undirected pair, by name."""
-        propose = self.batch.method.propose
-        assert propose is not None  # it verifies
         steady = {}
-        for name, edge in propose(self.batch.objective).items():
+        for name, edge in self.batch.steady_proposals(beside).items():
             (column,) = self.batch.by_target(edge)
             steady[name] = explanation.undirected(column)[1]
         return steady
-
-
-def _begun(answers: Answers, explanation: Explanation) -> Search | None:
-    """The search of the same target from another start as it has begun, where it was one with the same settings."""
-
-    def settings(of: Explanation):
-        read_off = {"k_m": 1, "k_m_unit": "nodes", "k_f": 1, "seed": 0, "features": "none"}
-        return of.method, of.explained_class, replace(of.config, **read_off)
-
-    begun = answers.begun
-    return begun if begun is not None and settings(begun.explanation) == settings(explanation) else None
 
 
 def _stages(searches: Sequence[Search], begun: Search | None) -> Iterator[list]:

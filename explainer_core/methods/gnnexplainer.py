@@ -93,7 +93,7 @@ class _Learner:
         self.necessity: Tensor | float = self.config.necessity if objective.necessity is None else objective.necessity
         self.two_sided = not objective.distribution and bool(torch.as_tensor(self.necessity).any())
         self.both = objective.repeated(2) if self.two_sided and not self.learns_features else None
-        self.edge_adam = Adam(self.edge_logits, self.config.learning_rate)
+        self.edge_adam = Adam(self.edge_logits, self.config.learning_rate, self._per_logit(objective.rate))
         self.differ = objective.differing_ends()
         self.moving = torch.ones(len(objective.goal), dtype=torch.bool, device=c.x.device)  # (P,): not settled yet
         self.steps_taken = torch.zeros_like(self.moving, dtype=torch.int64)  # (P,): steps until it settled
@@ -201,6 +201,15 @@ class _Learner:
             return logits
         members = sum_by(self.tie, torch.ones_like(logits), self.num_ties)
         return sum_by(self.tie, logits, self.num_ties) / members
+
+    def _per_logit(self, values: Tensor | None) -> Tensor | None:
+        """What each prediction has, for each of its edge logits."""
+        if values is None:
+            return None
+        of_edge = values[self.edge_prediction]
+        if self.tie is None:
+            return of_edge
+        return of_edge.new_zeros(self.num_ties).scatter_(0, self.tie, of_edge)  # both directions are of one prediction
 
     def _filled(self, gate: Tensor) -> Tensor:
         """Z + (X - Z) * g: hidden features take the values of some other node of the graph, or zero."""

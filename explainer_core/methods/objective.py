@@ -1,7 +1,7 @@
 """A prediction to be explained: the model, the computation graphs, and the classes asked about."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import torch
@@ -32,6 +32,7 @@ class Objective:
     types: bool | None = None  # whether the values are one-hot types, likewise
     seeds: Tensor | None = None  # (P,): of each prediction, where they are not the config's
     necessity: Tensor | None = None  # (P,): likewise
+    rate: Tensor | None = None  # (P,): so many times the config's learning rate, where it is not once
 
     def logits(self, edge_weight: Tensor | None = None, x: Tensor | None = None, *, masked: bool = False) -> Tensor:
         """What the model says with these edge weights and features: (P, C).
@@ -136,7 +137,7 @@ class Objective:
         if times == 1:
             return self
         computation = repeated_computation(self.computation, self.task, times)
-        names = "goal", "node_class", "seeds", "necessity"  # only nodes have classes, and each has one instance
+        names = "goal", "node_class", "seeds", "necessity", "rate"  # only nodes have classes, and each has one instance
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
         many = {name: value.repeat_interleave(times, 0) for name, value in given.items()}
         return replace(self, computation=computation, **many)
@@ -171,6 +172,7 @@ class Weights:
     feature: Tensor | None = None  # (I, F)
     node_feature: Tensor | None = None  # (n, F), where each node has a mask of its own
     steps: Tensor | None = None  # (P,), where the method learns
+    proposals: dict[str, Tensor] = field(default_factory=dict)  # (e,) each: other masks, optimised beside it
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,6 @@
 The search itself is in explanation/search.py. It starts from the user's mask and from these proposals.
 """
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor
 
@@ -16,7 +14,6 @@ from explainer_core.methods.occlusion import occluded_edges
 
 NECESSITIES = (0.0, 10.0)  # of the masks that are optimised beside the user's own
 LARGE = 1000  # edges of a neighbourhood above which they cost more than they bring
-FAST = {"steps": 30, "learning_rate": 0.25}  # these masks only propose: a walk in fewer, longer steps will do
 PATH_STEPS = 8  # of the integrated gradients
 OCCLUDED = 200  # edges that are taken away one at a time, those first that gradients find most useful
 OCCLUSION_EDGES = 100_000  # and so many edges of all the graphs that are asked about
@@ -30,24 +27,15 @@ def proposals(objective: Objective) -> dict[str, Tensor]:
         "occlusion": occluded_edges(objective, path, most),
         "integrated gradients": path,
         "gradient": edge_gradient(objective).abs(),
-        **other_masks(objective),
     }
 
 
-def other_masks(objective: Objective) -> dict[str, Tensor]:
-    """Masks with other necessities, optimised side by side: most of a step's cost does not grow with their number.
-
-    They begin with the same noise from every start, so that only the user's own mask depends on it.
-    """
-    if _largest(objective) > LARGE:
+def other_masks(objective: Objective) -> dict[str, float]:
+    """The necessity of the masks beside the user's own, by name; none where necessity plays no part in a mask of edges."""
+    edges_alone = not objective.distribution and objective.config.features != "joint"
+    if not edges_alone or _largest(objective) > LARGE:
         return {}
-    config = replace(objective.config, seeds=1, features="none", **FAST)
-    count, necessity = len(NECESSITIES), torch.tensor(NECESSITIES, device=objective.goal.device)
-    many = replace(objective, config=config).repeated(count)
-    seeds = torch.zeros(len(many.goal), dtype=torch.int64, device=necessity.device)
-    edge = gnnexplainer(replace(many, necessity=necessity.repeat(len(objective.goal)), seeds=seeds)).edge
-    masks = edge.view(-1, count).unbind(1)  # copies of an edge lie side by side
-    return {f"mask, necessity {each:g}": mask for each, mask in zip(NECESSITIES, masks, strict=True)}
+    return {f"mask, necessity {each:g}": each for each in NECESSITIES}
 
 
 def _largest(objective: Objective) -> int:
@@ -66,5 +54,6 @@ VERIFIED = Method(
     stochastic=True,
     mask=True,
     steps=gnnexplainer_steps,
+    beside=other_masks,
     propose=proposals,
 )

@@ -167,7 +167,7 @@ def test_the_size_is_found_until_one_is_chosen(page):
 
 
 def test_the_paper_is_one_button_away(page):
-    open_page(page, "/?dataset=karate&node=19")
+    open_page(page, "/?dataset=karate&node=19&methods=paper,gradient")
     page.get_by_role("button", name="Settings").click()
     page.get_by_role("button", name="As in the paper").last.click()
     page.wait_for_function("() => graphViews.why.data.panels[0].name === 'gnnexplainer'")

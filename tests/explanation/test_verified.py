@@ -296,7 +296,7 @@ def test_the_mask_and_its_order_below_the_subgraph_are_untouched(task):
     sharp(model)
     for target in targets:
         verified, mask = (explain(model, data, target, replace(QUICK, k_m=5), m) for m in ("verified", "gnnexplainer"))
-        np.testing.assert_array_equal(verified.edge_weight, mask.edge_weight)
+        np.testing.assert_allclose(verified.edge_weight, mask.edge_weight, atol=1e-6)  # beside other masks in one batch
         kept = set(verified.subgraph().edges)
         orders = []
         for one in (verified, mask):
