@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from explainer_core.models.layers import TINY, GCNLayer, LayerInputs, first_rows, sum_by
+from explainer_core.models.norm import BatchNorm
 from explainer_core.models.protocol import VJP
 
 if TYPE_CHECKING:
@@ -21,11 +22,7 @@ if TYPE_CHECKING:
 
 def has_manual_backward(model: GNN) -> bool:
     spec = model.spec
-    return (
-        (spec.kind, spec.task, spec.batch_norm) == ("gcn", "node", False)
-        and spec.jump in ("last", "cat")
-        and not model.training
-    )
+    return (spec.kind, spec.task) == ("gcn", "node") and spec.jump in ("last", "cat") and not model.training
 
 
 @torch.no_grad()
@@ -33,8 +30,9 @@ def logits_and_vjp(model: GNN, x: Tensor, inputs: Sequence[LayerInputs], edge_we
     """What model.forward gives, (P, C), and its vector-Jacobian product."""
     passed: list[_Layer] = []
     h = x
-    for layer, each in zip(model.layers, inputs, strict=True):
-        passed.append(_Layer(cast(GCNLayer, layer), each, h, edge_weight, unit_length=model.spec.unit_length))
+    norms = [cast(BatchNorm, norm) for norm in model.norms] or [None] * len(model.layers)
+    for layer, norm, each in zip(model.layers, norms, inputs, strict=True):
+        passed.append(_Layer(cast(GCNLayer, layer), norm, each, h, edge_weight, unit_length=model.spec.unit_length))
         h = passed[-1].h
     head = cast(nn.Linear, model.head)  # a node network's, as has_manual_backward asks for; the layers likewise
     logits = head(model.jump([layer.h for layer in passed]))
@@ -59,7 +57,16 @@ def logits_and_vjp(model: GNN, x: Tensor, inputs: Sequence[LayerInputs], edge_we
 class _Layer:
     """One layer's pass, with what its backward needs. The names are those of GCNLayer and GNN._layers."""
 
-    def __init__(self, layer: GCNLayer, inputs: LayerInputs, h: Tensor, edge_weight: Tensor, *, unit_length: bool):
+    def __init__(
+        self,
+        layer: GCNLayer,
+        norm: BatchNorm | None,
+        inputs: LayerInputs,
+        h: Tensor,
+        edge_weight: Tensor,
+        *,
+        unit_length: bool,
+    ):
         self.layer, self.inputs, self.num_in = layer, inputs, len(h)
         self.share = self.own_share = None
         weight = first_rows(edge_weight, len(inputs.source))
@@ -79,7 +86,12 @@ class _Layer:
         if unit_length:
             self.length = torch.linalg.vector_norm(out, dim=-1, keepdim=True).add_(TINY)  # (num_out, 1)
             out = out / self.length
-        self.unit, self.h = out, torch.relu(out)  # (num_out, D') each
+        self.unit = out  # (num_out, D')
+        self.scale = None
+        if norm is not None:
+            self.scale, shift = norm.scale_and_shift()
+            out = torch.addcmul(shift, out, self.scale)
+        self.h = torch.relu(out)  # (num_out, D')
 
     def backward(self, above: Tensor, of_weight: Tensor, *, to_input: bool) -> Tensor | None:
         """Adds this layer's part to the gradient in the edge weights; returns that in its input, if it is wanted.
@@ -89,6 +101,8 @@ class _Layer:
         gradient = above.new_zeros(self.h.shape)
         gradient[: len(above)] = above
         gradient *= self.h > 0
+        if self.scale is not None:
+            gradient *= self.scale
         if self.length is not None:  # d (v / |v|) = (I - u u^T) / |v|
             along = (gradient * self.unit).sum(-1, keepdim=True)
             gradient = gradient.addcmul_(self.unit, along, value=-1).div_(self.length)

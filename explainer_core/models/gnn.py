@@ -28,6 +28,7 @@ from explainer_core.models.layers import (
     first_rows,
     sum_by,
 )
+from explainer_core.models.norm import BatchNorm
 from explainer_core.models.protocol import PredictionBatch, Task
 from explainer_core.models.spec import ModelSpec
 
@@ -46,7 +47,7 @@ class GNN(nn.Module):
         self.hops: int | None = spec.num_layers
         sizes = [spec.in_features] + [spec.hidden] * spec.num_layers
         self.layers = nn.ModuleList(_layer(spec, a, b) for a, b in pairwise(sizes))
-        self.norms = nn.ModuleList(nn.BatchNorm1d(spec.hidden) for _ in self.layers if spec.batch_norm)
+        self.norms = nn.ModuleList(BatchNorm(spec.hidden) for _ in self.layers if spec.batch_norm)
         self.dropout = nn.Dropout(spec.dropout)
         size = self.embedding_size
         if spec.task == "graph":
