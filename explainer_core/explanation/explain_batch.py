@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -73,7 +74,13 @@ class ExplainBatch:
     @property
     def masks_beside(self) -> dict[str, float]:
         """The masks that are optimised beside the method's own: their necessity by name."""
-        return {} if self.method.beside is None else self.method.beside(self.objective)
+        return self._beside[0]
+
+    @cached_property
+    def _beside(self) -> tuple[dict[str, float], Tensor]:
+        if self.method.beside is None:
+            return {}, torch.zeros(len(self.targets), dtype=torch.bool)
+        return self.method.beside(self.objective)
 
     def in_order(self, edge: Tensor, seeds: int) -> np.ndarray:
         """The mask of a single target, averaged over its seeds, in the order its explanation lists the edges."""
@@ -107,7 +114,10 @@ class ExplainBatch:
     ) -> Generator[None, None, list[Explanation]]:
         judge = Judge(self.objective.model, self.data, found)
         if self.method.verifies:
-            steady = [name for name in proposals[0] if name != self.own_proposal]
+            names = dict.fromkeys(
+                name for some in proposals for name in some
+            )  # in the order of the first that has each
+            steady = [name for name in names if name != self.own_proposal]
             found = yield from verifying(judge, found, proposals, steady, answers)
         found = with_verdicts(judge, found)
         yield
@@ -117,8 +127,13 @@ class ExplainBatch:
         """What each proposal says of every undirected pair, for each target by name."""
         columns = {self.own_proposal: [explanation.edge_weight for explanation in found]}
         columns |= {name: self.by_target(edge) for name, edge in self.steady_proposals(optimised).items()}
+        has_beside = self._beside[1].tolist()  # what another target of the batch is given must not change this one
         return [
-            {name: explanation.undirected(column[i])[1] for name, column in columns.items()}
+            {
+                name: explanation.undirected(column[i])[1]
+                for name, column in columns.items()
+                if has_beside[i] or name not in optimised
+            }
             for i, explanation in enumerate(found)
         ]
 

@@ -52,7 +52,7 @@ class Search:
     ):
         """`sibling` is a search from another start: the proposals that no start decides are taken from it."""
         self.explanation, self.asked, self.exchanges = explanation, asked, exchanges
-        self.steady = tuple(steady) if sibling is None else sibling.steady
+        self.steady = tuple(name for name in steady if name in proposals) if sibling is None else sibling.steady
         self.in_pieces = explanation.config.connected and not explanation.roots
         self.connected = explanation.config.connected and not self.in_pieces
         ways = (True, False) if self.in_pieces else (self.connected,)

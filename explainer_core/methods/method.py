@@ -34,8 +34,9 @@ class Method:
     mask: bool = False
     # The same while it is optimised: a Step after the first, then after every so many, and after the last.
     steps: Callable[[Objective, int], Generator[Step, None, None]] | None = field(default=None, repr=False)
-    # Masks that are optimised in one batch with its own: the necessity of each, by the name it proposes under.
-    beside: Callable[[Objective], dict[str, float]] | None = field(default=None, repr=False)
+    # Masks that are optimised in one batch with its own: the necessity of each, by the name it proposes under, and for which
+    # predictions it does, (P,) bool.
+    beside: Callable[[Objective], tuple[dict[str, float], Tensor]] | None = field(default=None, repr=False)
     # Other rankings of the edges, (e,) each by name, the same from every start. With them every hard subgraph is searched
     # for by asking the network.
     propose: Callable[[Objective], dict[str, Tensor]] | None = field(default=None, repr=False)

@@ -142,6 +142,12 @@ class Objective:
         many = {name: value.repeat_interleave(times, 0) for name, value in given.items()}
         return replace(self, computation=computation, **many)
 
+    @cached_property
+    def sizes(self) -> Tensor:
+        """The directed edges of each prediction's computation graph: (P,)."""
+        of_edges = self.predictions_of_instances[self.computation.edge_instance]
+        return torch.bincount(of_edges, minlength=len(self.goal))
+
     @property
     def predictions_of_instances(self) -> Tensor:
         """Which prediction each instance belongs to: (I,)."""

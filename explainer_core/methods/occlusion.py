@@ -18,16 +18,16 @@ def occlusion(objective: Objective) -> Weights:
 
 
 @torch.no_grad()
-def occluded_edges(objective: Objective, first: Tensor, most: int) -> Tensor:
-    """How much -log P(y) grows or falls without each of the `most` edges that come first by a score; below all others'
-    where it was not tried: (e,)."""
+def occluded_edges(objective: Objective, first: Tensor, most: Tensor) -> Tensor:
+    """How much -log P(y) grows or falls without each of the edges that come first by a score, of each prediction so many as
+    `most` says, (P,); below all others' where it was not tried: (e,)."""
     c = objective.computation
     base = objective.loss(objective.logits())
     pair, num_pairs = undirected_edges(c)
     score = torch.full((num_pairs,), -torch.inf, device=c.x.device).scatter_reduce(0, pair, first, "amax")
     prediction = objective.predictions_of_instances[c.edge_instance]
     rank = _rank_within(pair, num_pairs, prediction, len(base), order=score.argsort(descending=True, stable=True))
-    tried = rank < most
+    tried = rank < most[prediction]
     grown = _without_edges(objective, base, torch.where(tried, rank, -1))
     return torch.where(tried, grown, grown.min() - 1) if len(grown) else grown
 

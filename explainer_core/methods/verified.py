@@ -22,7 +22,7 @@ OCCLUSION_EDGES = 100_000  # and so many edges of all the graphs that are asked 
 def proposals(objective: Objective) -> dict[str, Tensor]:
     """A score for each directed edge, by the name of the proposal; the same from every start: (e,) each."""
     path = integrated_edges(objective, PATH_STEPS)
-    most = min(OCCLUDED, max(10, OCCLUSION_EDGES // max(_largest(objective), 1)))
+    most = (OCCLUSION_EDGES // objective.sizes.clamp(min=1)).clamp(10, OCCLUDED)
     return {
         "occlusion": occluded_edges(objective, path, most),
         "integrated gradients": path,
@@ -30,18 +30,15 @@ def proposals(objective: Objective) -> dict[str, Tensor]:
     }
 
 
-def other_masks(objective: Objective) -> dict[str, float]:
-    """The necessity of the masks beside the user's own, by name; none where necessity plays no part in a mask of edges."""
-    edges_alone = not objective.distribution and objective.config.features != "joint"
-    if not edges_alone or _largest(objective) > LARGE:
-        return {}
-    return {f"mask, necessity {each:g}": each for each in NECESSITIES}
+def other_masks(objective: Objective) -> tuple[dict[str, float], Tensor]:
+    """The necessity of the masks beside the user's own, by name, and for which predictions they propose: (P,) bool.
 
-
-def _largest(objective: Objective) -> int:
-    """The edges of the largest computation graph."""
-    c = objective.computation
-    return int(torch.bincount(objective.predictions_of_instances[c.edge_instance]).max()) if c.num_edges else 1
+    There are none where necessity plays no part in a mask of edges.
+    """
+    small = objective.sizes <= LARGE
+    if objective.distribution or objective.config.features == "joint" or not bool(small.any()):
+        return {}, torch.zeros_like(small)
+    return {f"mask, necessity {each:g}": each for each in NECESSITIES}, small
 
 
 VERIFIED = Method(

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 import torch
-from small_networks import case, objective_of, sharp
+from small_networks import case, network, objective_of, random_set, sharp
 
-from explainer_core.api import explain_steps
+from explainer_core.api import explain, explain_many, explain_steps
 from explainer_core.config import ExplainConfig
 from explainer_core.methods.gnnexplainer import gnnexplainer
 from explainer_core.methods.runs import FURTHER, Runs
-from explainer_core.methods.verified import LARGE, NECESSITIES, other_masks
+from explainer_core.methods.verified import NECESSITIES, other_masks
+from explainer_core.targets import WholeGraph
 
 TASKS = ("node", "graph", "link")
 BESIDE = {"without": 0.0, "ten": 10.0}
@@ -39,6 +40,7 @@ def test_each_run_is_what_it_would_be_alone(task, direction):
     for name, necessity in BESIDE.items():
         changes = {"necessity": necessity, "learning_rate": objective.config.learning_rate * FURTHER}
         torch.testing.assert_close(own.proposals[name], alone(objective, 0, **changes), atol=1e-5, rtol=0)
+    assert own.steps is not None
     assert own.steps.tolist() == [12] * 2 * len(objective.goal)
 
 
@@ -62,9 +64,25 @@ def test_the_loss_terms_are_those_of_the_user_s_runs(necessity):
 
 def test_masks_beside_are_left_out_where_necessity_plays_no_part_or_the_graph_is_large(monkeypatch):
     objective = asked("node")
-    assert list(other_masks(objective).values()) == list(NECESSITIES)
-    assert other_masks(replace(objective, distribution=True)) == {}
-    assert other_masks(asked("node", features="joint")) == {}
+    names, proposes = other_masks(objective)
+    assert list(names.values()) == list(NECESSITIES)
+    assert proposes.all()
+    for another in (replace(objective, distribution=True), asked("node", features="joint")):
+        names, proposes = other_masks(another)
+        assert names == {}
+        assert not proposes.any()
     monkeypatch.setattr("explainer_core.methods.verified.LARGE", 3)
-    assert LARGE > 3
-    assert other_masks(objective) == {}
+    assert other_masks(objective)[0] == {}
+
+
+def test_a_small_graph_is_searched_from_the_same_masks_beside_a_large_one(monkeypatch):
+    graphs = random_set(6)
+    edges = sorted(graphs[i].num_edges for i in range(6))
+    monkeypatch.setattr("explainer_core.methods.verified.LARGE", edges[2])
+    monkeypatch.setattr("explainer_core.methods.verified.OCCLUSION_EDGES", 11 * edges[3])  # 10 to 12 are tried, by size
+    model, config = sharp(network("gin", "graph")), ExplainConfig(steps=12)
+    targets = [WholeGraph(i) for i in range(6)]
+    for together, target in zip(explain_many(model, graphs, targets, config), targets, strict=True):
+        by_itself = explain(model, graphs, target, config)
+        assert [part.edges for part in together.table] == [part.edges for part in by_itself.table]
+        assert [part.origin for part in together.table] == [part.origin for part in by_itself.table]
