@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 MB = 2**20
 NUMBERS = {bool, int, float}
 NUMBER = 32  # bytes of a Python number, about
-SAMPLED = 10  # of many pairs or names so many are looked at
+SAMPLED = 5  # of many of one kind so many are looked at, about
 _CACHES: "weakref.WeakSet[Cache]" = weakref.WeakSet()
 
 
@@ -148,7 +148,7 @@ def _size(value: Any, seen: set[int]) -> int:
         return int(value.memory_usage(index=True, deep=True).sum())
     if callable(getattr(value, "state_dict", None)):  # a network
         return _sizes(value.state_dict().values(), seen)
-    return sys.getsizeof(value) + (_size(vars(value), seen) if hasattr(value, "__dict__") else 0)
+    return sys.getsizeof(value) + (_sizes(vars(value).values(), seen) if hasattr(value, "__dict__") else 0)
 
 
 def _sizes(values: Iterable[object], seen: set[int]) -> int:
@@ -156,6 +156,7 @@ def _sizes(values: Iterable[object], seen: set[int]) -> int:
     kinds = set(map(type, values))
     if kinds <= NUMBERS:
         return NUMBER * len(values)
-    step = max(1, len(values) // SAMPLED) if kinds in ({tuple}, {str}) else 1
-    some = values[::step]  # of thousands of pairs, or of names, some speak for all
+    # Of hundreds of parts or names, some speak for all; arrays tell their sizes at once, and each its own.
+    alike = len(kinds) == 1 and not hasattr(next(iter(kinds)), "nbytes")
+    some = values[:: max(1, len(values) // SAMPLED)] if alike else values
     return sum(_size(value, seen) for value in some) * len(values) // max(len(some), 1)
