@@ -1,7 +1,8 @@
 """From an explanation to what is drawn: which nodes, where, in which colours, and which edges are kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -46,12 +47,28 @@ class Drawn:
     edges_in_all: int
     legend: tuple[tuple[str, str], ...]  # what the colours of its nodes mean
 
-    @property
+    @cached_property
     def pairs(self) -> list[tuple[int, int]]:
         """The edges of the picture in the data set's numbers, the smaller one first."""
         nodes = self.picture.nodes
         ends = ((nodes[a], nodes[b]) for a, b in self.picture.edges)
         return [(min(pair), max(pair)) for pair in ends]
+
+    @cached_property
+    def _edge_of(self) -> dict[tuple[int, int], int]:
+        return {pair: i for i, pair in enumerate(self.pairs)}
+
+    @cached_property
+    def _place_of(self) -> dict[int, int]:
+        return {node: i for i, node in enumerate(self.picture.nodes)}
+
+    def edges_of(self, pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+        """Which edges of the picture these pairs are, of those that are drawn."""
+        return tuple(self._edge_of[pair] for pair in pairs if pair in self._edge_of)
+
+    def places_of(self, nodes: Iterable[int]) -> tuple[int, ...]:
+        """Where these nodes are in the picture's lists, of those that are drawn."""
+        return tuple(self._place_of[node] for node in nodes if node in self._place_of)
 
 
 def drawn(request: Request, colour: str = "predicted", *, everything: bool = False, near: int = NEAR) -> Drawn:
@@ -248,14 +265,11 @@ def weighed(
     title: str,
     terms: Mapping[str, str],
     lines: Sequence[str] = (),
-    unstable: Sequence[tuple[int, int]] = (),
     replay: bool = False,
 ) -> Panel:
     """One method's panel: the weights on the drawing's edges, and its G_S. `terms` names the terms of the loss."""
     scores = explanation.undirected()[1]
     kept = explanation.subgraph()
-    index = {node: i for i, node in enumerate(drawing.picture.nodes)}
-    position = {pair: i for i, pair in enumerate(drawing.pairs)}
     frames = [
         (step, _scaled(explanation.undirected(weights)[1])[drawing.shown])
         for step, weights in (explanation.snapshots if replay else ())
@@ -265,9 +279,8 @@ def weighed(
         title=title,
         lines=tuple(lines),
         weights=_rounded(np.append(_scaled(scores), 0.0)[drawing.shown]),
-        kept=tuple(position[pair] for pair in kept.edges if pair in position),
-        kept_nodes=tuple(index[node] for node in kept.nodes if node in index),
-        unstable=tuple(position[pair] for pair in unstable if pair in position),
+        kept=drawing.edges_of(kept.edges),
+        kept_nodes=drawing.places_of(kept.nodes),
         frames=tuple((step, _rounded(weights)) for step, weights in frames),
         curves={terms.get(term, term): tuple(values) for term, values in explanation.history.items()} if replay else {},
     )
@@ -277,12 +290,10 @@ def kept_on(
     drawing: Drawn, explanation: Explanation, parts: Sequence[Subgraph]
 ) -> list[tuple[tuple[int, ...], tuple[int, ...], np.ndarray]]:
     """Of each part, were it the G_S: its edges and nodes in the drawing, and the weights of all edges that are drawn."""
-    index = {node: i for i, node in enumerate(drawing.picture.nodes)}
-    position = {pair: i for i, pair in enumerate(map(tuple, explanation.pairs[drawing.shown].tolist()))}
     return [
         (
-            tuple(position[pair] for pair in part.edges if pair in position),
-            tuple(index[node] for node in part.nodes if node in index),
+            drawing.edges_of(part.edges),
+            drawing.places_of(part.nodes),
             np.array(_rounded(_scaled(explanation.scores_at(part))[drawing.shown])),
         )
         for part in parts
@@ -291,7 +302,7 @@ def kept_on(
 
 def count_drawn(drawing: Drawn, pairs: Sequence[tuple[int, int]]) -> int:
     """How many of some pairs of nodes are edges of the drawing."""
-    return len(set(pairs) & set(drawing.pairs))
+    return len(drawing.edges_of(set(pairs)))
 
 
 def mask_on(drawing: Drawn, computation: Explanation, edge_weight: np.ndarray) -> tuple[float, ...]:

@@ -7,6 +7,7 @@ one to the next, deflated, since little changes between two steps.
 import base64
 import zlib
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -101,6 +102,7 @@ def confusion(
     }
 
 
+@lru_cache(64)  # a page shows most pictures in several views, and the main one twice; nobody changes what is sent
 def _picture(picture: Picture) -> dict:
     nodes = list(map(int, picture.nodes))
     x, y = ([round(position * UNIT) for position in column] for column in (picture.x, picture.y))

@@ -31,14 +31,15 @@ def announce(question: services.Question, known: services.Answer | None) -> Delt
     return slot
 
 
-def show_explanation(card: services.Card, answer: services.Answer, panel: Panel, title: str) -> None:
+def show_explanation(
+    card: services.Card, answer: services.Answer, panel: Panel, every_size: Explained, title: str
+) -> None:
     request = answer.request
     ends = request.ends if request.kind == "link" else None
-    every_size = explained(answer, panel)
     explanation_view(
         WHY,
         answer.question.drawing.picture,
-        named(panel, every_size),
+        panel,
         every_size,
         group="explain",
         subject=title,
