@@ -37,6 +37,7 @@ class Pool:
         self._waiting: list[Job] = []
         self._wanted: dict[Hashable, Job] = {}  # waiting or running
         self._of_visitor: dict[Hashable, Job] = {}
+        self._given = threading.Event()  # a worker has a job: there is something to watch
         self._was_ready = [threading.Event() for _ in range(limits.workers + spare)]
         self._open = True
 
@@ -52,6 +53,7 @@ class Pool:
                 self._finish(job, error=RunRefused("a run must end with its server (it is being stopped); ask again"))
             for worker in self._workers.values():
                 worker.kill()
+            self._given.set()  # whoever watches sees that it is closed
 
     @property
     def processes(self) -> list[int]:
@@ -209,6 +211,7 @@ class Pool:
             return None
         self._waiting.remove(job)
         free.take(job)
+        self._given.set()
         if aside is None:
             return [free.begin]
         aside.pause()
@@ -295,9 +298,12 @@ class Pool:
 
     def _watch(self) -> None:
         while self._open:
+            self._given.wait()
             time.sleep(POLL)
             with self._lock:
                 busy = [(worker, worker.job) for worker in self._workers.values() if worker.job is not None]
+                if not busy and self._open:
+                    self._given.clear()
             for worker, job in busy:
                 self._check(worker, job, time.monotonic())
 

@@ -29,8 +29,9 @@ class WorkerProcess:
         self.process = subprocess.Popen(  # noqa: S603  (a command of our own, with a number)
             [*command, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
+        self._seen = psutil.Process(self.process.pid)
         if behind_others:
-            psutil.Process(self.process.pid).nice(BEHIND_OTHERS)
+            self._seen.nice(BEHIND_OTHERS)
         self._speaking = threading.Lock()
         self.ready = False
         self.retired = False  # there was no device for it
@@ -105,7 +106,7 @@ class WorkerProcess:
     def memory(self) -> int:
         """Bytes of memory it holds; 0 once it has died."""
         try:
-            return psutil.Process(self.process.pid).memory_info().rss
+            return self._seen.memory_info().rss
         except psutil.Error:
             return 0
 

@@ -136,6 +136,12 @@ def all_cards() -> list[Card]:
     return catalogue.brought_cards() + catalogue.shipped_cards()
 
 
+def cards_of(dataset: str) -> list[Card]:
+    """Those of them that are of one data set, main networks first."""
+    shipped = xc.list_cards(dataset) if dataset in xc.DATASETS else []
+    return [card for card in catalogue.brought_cards() if card.dataset == dataset] + shipped
+
+
 def case_cards() -> list[Card]:
     """The cards of the networks that fell for a planted fault."""
     return [card for case in xc.CASES for card in xc.list_cards(case)]

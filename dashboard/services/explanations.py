@@ -11,8 +11,8 @@ from dashboard.schema import MASK_METHOD, Request, Scores
 from dashboard.services.costs import check_run, fits, takes_long
 from dashboard.services.methods import in_core_terms, model_for
 from dashboard.services.predict import asked_class
-from dashboard.tasks import Beside, Compared, Found, Timed
-from explainer_core import ExplainConfig, Explanation
+from dashboard.tasks import Beside, Compared, Found, Sealed, Timed
+from explainer_core import ExplainConfig
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.trust import Agreement
 from explainer_core.explanation.verdict import Verdict
@@ -25,7 +25,7 @@ _FOUND: Cache[Timed] = Cache(48, 256 * MB)  # 200,000 edges with their snapshots
 _SIZED: Cache[Found] = Cache(64, 128 * MB)
 _BASELINES: Cache[Timed] = Cache(128, 128 * MB)
 _COMPARED: Cache[Compared] = Cache(64, 128 * MB)
-_STARTS: Cache[tuple[Explanation, ...]] = Cache(64, 128 * MB)
+_STARTS: Cache[Sealed] = Cache(64, 128 * MB)  # only a worker reads them, for another size
 _AGREEMENTS: Cache[Agreement] = Cache(64)
 
 

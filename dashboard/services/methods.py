@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import explainer_core as xc
 from dashboard.schema import MAIN_METHOD, MASK_METHOD, PAPER, SHOWN_FIRST, SHOWN_WHERE_SMALL, Request
-from dashboard.services.catalogue import all_cards
+from dashboard.services.catalogue import cards_of
 from dashboard.tasks.subjects import computation_graph, network
 from explainer_core import Card, ExplainConfig
 from explainer_core.explanation.comparing import ranks
@@ -117,7 +117,7 @@ def model_for(request: Request, method: str) -> str | None:
         return request.model
     fitting = [
         card.model
-        for card in all_cards()
-        if card.dataset == request.dataset and card.architecture.get("kind") == "gat" and card.task == own.task
+        for card in cards_of(request.dataset)
+        if card.architecture.get("kind") == "gat" and card.task == own.task
     ]
     return next(iter(fitting), None)

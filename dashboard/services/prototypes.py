@@ -28,6 +28,7 @@ LEAST_AGREEMENT = 0.15  # edges that fewer members have are not drawn
 STRAY = 32.0  # pixels between a node without a role and the node it hangs on
 
 _PROTOTYPES: Cache[Prototype] = Cache(32)
+_PICTURES: Cache[tuple[Picture, Panel]] = Cache(64)
 
 
 def found_prototype(request: ClassRequest) -> Prototype | None:
@@ -127,6 +128,11 @@ def titled(panel: Panel, title: str, lines: Sequence[str]) -> Panel:
 
 def prototype_picture(request: ClassRequest, prototype: Prototype) -> tuple[Picture, Panel]:
     """The roles as nodes; the width of an edge is the share of the members that have it."""
+    key = (request.dataset, request.model, prototype)  # it is beside every member of its class
+    return _PICTURES.get_or_create(key, lambda: _picture(request, prototype))
+
+
+def _picture(request: ClassRequest, prototype: Prototype) -> tuple[Picture, Panel]:
     pairs = np.argwhere(np.triu(prototype.agreement >= LEAST_AGREEMENT, 1))
     cut = prototype.cut()
     roles = sorted({*prototype.roots, *cut.nodes, *pairs.ravel().tolist()}) or [0]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from dashboard.jobs import Priority
 from dashboard.services.answer import Answer, ask, explain, known_answer
-from dashboard.services.catalogue import Card, all_cards
+from dashboard.services.catalogue import Card, cards_of
 from dashboard.services.explanations import Progress, ignore
 from dashboard.services.pictures import NEAR, Drawn, node_colours, tip_of
 from dashboard.tasks.subjects import graph_of
@@ -25,8 +25,7 @@ class SharedParts:
 
 def other_networks(card: Card) -> list[Card]:
     """The other networks of the same data for the same task."""
-    alike = [each for each in all_cards() if (each.dataset, each.task) == (card.dataset, card.task)]
-    return [each for each in alike if each.model != card.model]
+    return [each for each in cards_of(card.dataset) if each.task == card.task and each.model != card.model]
 
 
 def explain_under(

@@ -36,6 +36,7 @@ from dashboard.tasks.own_data import (
     train_network,
 )
 from dashboard.tasks.prototyping import ClassRequest, Growing, make_prototype, stored_prototypes, usual_request
+from dashboard.tasks.sealed import Sealed
 from dashboard.tasks.warming import restore, warm_up
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "Grouping",
     "Growing",
     "Listed",
+    "Sealed",
     "Started",
     "Step",
     "Timed",

@@ -11,6 +11,7 @@ import numpy as np
 
 import explainer_core as xc
 from dashboard.schema import MASK_METHOD, Request, Scores, judged
+from dashboard.tasks.sealed import Sealed
 from dashboard.tasks.subjects import computation_graph, graph_of, keep_answers, kept_answers, network, subject
 from explainer_core import Explanation
 from explainer_core.explanation.answers import Answers
@@ -191,16 +192,14 @@ def _trust(request: Request, explanation: Explanation) -> Trust:
     return replace(found, curve=(), faithfulness=figures, empty_probability=judged(explanation).empty)
 
 
-def try_starts(
-    request: Request, own: Explanation, known: tuple[Explanation, ...] | None, emit: Emit
-) -> tuple[tuple[Explanation, ...], Agreement]:
+def try_starts(request: Request, own: Explanation, known: Sealed | None, emit: Emit) -> tuple[Sealed, Agreement]:
     """The same target explained from other starts, and how much the G_S that each would show overlap with what is shown."""
-    others = _started(request, own, FEW_STARTS, 1, emit) if known is None else known
+    others = _started(request, own, FEW_STARTS, 1, emit) if known is None else known.value
     agreement = _agreement(request, own, others)
     if agreement.unstable and len(others) + 1 < STARTS:  # how much they differ is worth more questions
         others += _started(request, own, STARTS, len(others) + 1, emit)
         agreement = _agreement(request, own, others)
-    return others, agreement
+    return Sealed(others), agreement
 
 
 def _agreement(request: Request, own: Explanation, others: Sequence[Explanation]) -> Agreement:

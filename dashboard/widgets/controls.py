@@ -253,10 +253,12 @@ def _number_widget(name: str, value, rule, largest: int | None, common: dict) ->
             **common, value=None, min_value=low, max_value=high, step=step, format=None if step is None else "%.4f"
         )
         return
-    state.set_widget(name, min(value, high))
+    shown = min(value, high)
+    state.set_widget(name, shown)
     step = 1 if isinstance(value, int) else 0.05 if high <= 5 else 0.1
     finer = isinstance(value, float) and round(value, 2) != value  # the paper's 0.005 must not read as 0.01
-    st.slider(**common, min_value=low, max_value=high, step=step, format="%.3f" if finer else None)
+    # Without a value of its own a slider reads through the whole session state for how many ends it has, half a millisecond.
+    st.slider(**common, value=shown, min_value=low, max_value=high, step=step, format="%.3f" if finer else None)
 
 
 def show_complaints(complaints: list[str]) -> None:

@@ -39,7 +39,8 @@ def show_for_network(body: Body) -> None:
 
 def card_or_reason(info: services.DatasetInfo, middle, complain: Callable[[str], None]) -> services.Card | None:
     """The model chosen in the bar, or None where data or models are missing; the middle then says what to do."""
-    cards = [card for card in (*services.all_cards(), *services.case_cards()) if card.dataset == info.name]
+    of_case = services.case_cards() if info.name in services.cases() else []
+    cards = [card for card in (*services.all_cards(), *of_case) if card.dataset == info.name]
     show_broken(info)
     if not cards:
         brought = services.source_of(info.name) != services.SHIPPED

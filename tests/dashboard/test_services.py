@@ -12,7 +12,7 @@ import pytest
 import explainer_core as xc
 from dashboard import catalogue, services
 from dashboard.services import ExplainConfig, Request, explanations, pictures, predict
-from dashboard.tasks import Timed, explaining, subjects
+from dashboard.tasks import Sealed, Timed, explaining, subjects
 from explainer_core.api import agreement_over_starts
 from explainer_core.explanation import metrics
 from explainer_core.models import GNN, ModelSpec
@@ -224,7 +224,9 @@ def test_other_starts_say_what_the_core_says_and_another_size_needs_no_other_run
         assert (found.share, found.starts, found.kept_by) == (direct.share, direct.starts, direct.kept_by)
     monkeypatch.setattr(explaining, "_started", None)  # what was tried is not tried again
     explanations._AGREEMENTS.clear()
-    assert explanations.try_starts(asked).starts == len(explanations._STARTS.get(explanations._cache_key(asked))) + 1
+    assert (
+        explanations.try_starts(asked).starts == len(explanations._STARTS.get(explanations._cache_key(asked)).value) + 1
+    )
 
 
 def test_more_starts_are_tried_where_the_first_few_differ(alone, monkeypatch):
@@ -243,7 +245,7 @@ def test_more_starts_are_tried_where_the_first_few_differ(alone, monkeypatch):
         _, found = explaining.try_starts(asked, own, None, emit=lambda progress: None)
         assert (tried, found.starts, bool(found.unstable)) == (expected, expected[-1][1], differ)
     tried.clear()
-    _, found = explaining.try_starts(asked, own, (turned,) * 4, emit=lambda progress: None)
+    _, found = explaining.try_starts(asked, own, Sealed((turned,) * 4), emit=lambda progress: None)
     assert (tried, found.starts) == ([(5, 10)], 10)  # a size at which the known ones differ asks for the rest
 
 
