@@ -144,7 +144,8 @@ class PlacedLabels:
     def _on_nodes(self, node: int, boxes: np.ndarray, seen: list[int]) -> np.ndarray:
         """Whether each box lies on another node than its own (sides, zooms)."""
         others = np.arange(len(self.reach)) != node
-        return _within(boxes[:, :, None], self.spots[:, None, others][..., seen], self.reach[others][:, seen]).any(1)
+        discs = self.spots[:, None, others][..., seen], self.reach[others][:, seen]
+        return np.any(_within(boxes[:, :, None], *discs), axis=1)
 
     def _points(self, ink: np.ndarray, zooms: list[int] | slice) -> np.ndarray:
         """Points of ink with what they reach, as boxes (4, points, zooms)."""
@@ -183,7 +184,7 @@ class PlacedLabels:
         """From which zooms on, and at which sides, no other name is ever in the way (sides, zooms)."""
         others = self.boxes[:, : len(self.labels), first:]
         near = np.flatnonzero(_covered(around[:, None, first:], others).any(1))  # of many names, few
-        clash = _covered(boxes[:, :, None, first:], others[:, None, near]).any(1)
+        clash = np.any(_covered(boxes[:, :, None, first:], others[:, None, near]), axis=1)
         free = np.zeros(boxes.shape[1:], bool)
         free[:, first:] = ~np.logical_or.accumulate(clash[:, ::-1], 1)[:, ::-1]
         return free
