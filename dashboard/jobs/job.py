@@ -39,7 +39,7 @@ class Job:
     long: bool  # expected to take seconds
     asked_at: float  # time.monotonic()
     changed: threading.Condition
-    visitors: set[Hashable] = field(default_factory=set)
+    visits: dict[object, Hashable] = field(default_factory=dict)  # those who wait, each with its visitor
     progress: Any = None
     reports: int = 0  # how often there was progress
     attempts: int = 0
@@ -47,6 +47,10 @@ class Job:
     finished: bool = False
     result: Any = None
     error: BaseException | None = None
+
+    @property
+    def visitors(self) -> set[Hashable]:
+        return set(self.visits.values())
 
     @property
     def in_background(self) -> bool:
@@ -70,7 +74,10 @@ def in_order(waiting: Sequence[Job], now: float) -> list[Job]:
 
 
 def next_job(waiting: Sequence[Job], running: Sequence[Job], workers: int, now: float) -> Job | None:
-    """The job for a worker that is free. One worker is kept from long and background jobs, where there are several."""
+    """The job for a worker that is free. One worker is kept from long and background jobs, where there are several.
+
+    What stands still is not among the running: nobody knows for how long it will.
+    """
     background = sum(job.in_background for job in running)
     full = background >= max(1, workers - 1)
     return next((job for job in in_order(waiting, now) if not (full and job.in_background)), None)

@@ -1,9 +1,11 @@
 """Worker processes with one queue before them: who waits for what, which job comes next, and when a run is ended."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from dashboard.jobs.job import Job, Priority, RunRefused, Waiting, in_order, next_job
@@ -18,6 +20,10 @@ ATTEMPTS = 5  # workers that may die over one job
 SPARE = 1  # processes more than may work at a time: a new one takes seconds until it is ready
 TURN = 10.0  # seconds at most between the first start of one worker and that of the next, which waits until the first is ready
 PAUSE = 1.0  # seconds before a worker is started in place of one that never became ready
+STOPPED = "a run must end with its server (it is being stopped); ask again"
+REPLACED = "a visitor must have one run at a time (another was begun); ask again"
+
+_log = logging.getLogger(__name__)
 
 
 class Pool:
@@ -50,7 +56,8 @@ class Pool:
         with self._lock:
             self._open = False
             for job in list(self._wanted.values()):
-                self._finish(job, error=RunRefused("a run must end with its server (it is being stopped); ask again"))
+                self._finish(job, error=RunRefused(STOPPED))
+            self._waiting.clear()
             for worker in self._workers.values():
                 worker.kill()
             self._given.set()  # whoever watches sees that it is closed
@@ -79,7 +86,7 @@ class Pool:
 
         Where `on_progress` is True, the task is told that it is enough, and may return what it has.
         """
-        job = self._join(
+        job, visit = self._join(
             Job(key, task, args, priority, long, time.monotonic(), threading.Condition(self._lock)), visitor
         )
         seen, told, told_at = 0, None, 0.0
@@ -101,7 +108,7 @@ class Pool:
                 if finished:
                     return job.outcome()
         finally:
-            self._leave(job, visitor)
+            self._leave(job, visit)
 
     @contextmanager
     def begun(
@@ -115,7 +122,7 @@ class Pool:
         long: bool = False,
     ) -> Iterator[None]:
         """The task is begun, and `run` with the same key inside the block waits for it; it ends with the block."""
-        job = self._join(
+        job, visit = self._join(
             Job(key, task, args, priority, long, time.monotonic(), threading.Condition(self._lock)), visitor, holds=True
         )
         try:
@@ -125,31 +132,36 @@ class Pool:
                 job.holders -= 1
                 if job.finished and not job.holders:
                     self._forget(job)
-            self._leave(job, visitor)
+            self._leave(job, visit)
 
-    def _join(self, new: Job, visitor: Hashable, *, holds: bool = False) -> Job:
+    def _join(self, new: Job, visitor: Hashable, *, holds: bool = False) -> tuple[Job, object]:
+        """The job, and the visit: a visitor may come again for the same before they have left."""
+        visit = object()
         with self._lock:
+            if not self._open:
+                raise RunRefused(STOPPED)
             job = self._wanted.setdefault(new.key, new)
             job.holders += holds
             before = self._of_visitor.get(visitor)
             if before is not None and before is not job:
-                self._leave(before, visitor)  # a visitor has one run at a time
-            job.visitors.add(visitor)
+                for earlier in [each for each, whose in before.visits.items() if whose == visitor]:
+                    self._leave(before, earlier)
+            job.visits[visit] = visitor
             job.priority = min(job.priority, new.priority)
             self._of_visitor[visitor] = job
             if job is new:
                 self._waiting.append(job)
         self._give_out()
-        return job
+        return job, visit
 
-    def _leave(self, job: Job, visitor: Hashable) -> None:
+    def _leave(self, job: Job, visit: object) -> None:
         with self._lock:
-            job.visitors.discard(visitor)
-            if self._of_visitor.get(visitor) is job:
+            visitor = job.visits.pop(visit, None)
+            if self._of_visitor.get(visitor) is job and visitor not in job.visitors:
                 del self._of_visitor[visitor]
-            if job.visitors or job.finished or job.holders:
+            if job.visits or job.finished or job.holders:
                 return
-            self._forget(job)
+            self._finish(job, error=RunRefused(REPLACED))  # read only by one whose visitor has begun another
             worker = next((each for each in self._workers.values() if each.job is job), None)
         if worker is not None:
             self._cancel(worker, job)
@@ -197,13 +209,14 @@ class Pool:
         """What workers are to be told next: to begin a job, to stand still for one that a page waits for, or to go on."""
         busy = [worker for worker in self._workers.values() if worker.job is not None]
         paused = [worker for worker in busy if worker.paused_at is not None]
-        room = len(busy) - len(paused) < self.limits.workers
+        working = [worker.job for worker in busy if worker.job is not None and worker.paused_at is None]
+        room = len(working) < self.limits.workers
         workers = min(len(self._workers), self.limits.workers)
-        job = next_job(self._waiting, [worker.job for worker in busy if worker.job], workers, time.monotonic())
-        if room and paused and (job is None or job.in_background):
+        job = next_job(self._waiting, working, workers, time.monotonic())
+        free = self._free_for(job)
+        if room and paused and (job is None or free is None or job.priority is Priority.BACKGROUND):
             paused[0].resume()
             return [paused[0].tell_whether_paused]
-        free = self._free_for(job)
         if job is None or free is None:
             return None
         aside = None if room else _standing_aside(busy, job)
@@ -213,9 +226,20 @@ class Pool:
         free.take(job)
         self._given.set()
         if aside is None:
-            return [free.begin]
+            return [partial(self._begin, free, job)]
         aside.pause()
-        return [aside.tell_whether_paused, free.begin]
+        return [aside.tell_whether_paused, partial(self._begin, free, job)]
+
+    def _begin(self, worker: WorkerProcess, job: Job) -> None:
+        """What cannot be sent is the fault of the job, not of whoever happens to send it."""
+        try:
+            worker.begin()
+        except Exception as error:
+            with self._lock:
+                if worker.job is job:
+                    worker.job = None
+                if not job.finished:
+                    self._finish(job, error=error)
 
     def _free_for(self, job: Job | None) -> WorkerProcess | None:
         """A worker that is free, if there is one that has worked for the same visitor, who goes on with the same target."""
@@ -230,19 +254,36 @@ class Pool:
         if number > 0:
             self._was_ready[number - 1].wait(TURN)  # all at once would keep the first visitor waiting for all of them
         while self._open:
-            worker = self._start_worker(number)
+            try:
+                worker = self._start_worker(number)
+            except OSError as error:  # the system has neither memory nor a process to give
+                _log.warning("worker %d cannot be started now (%s); it is tried again", number, error)
+                time.sleep(PAUSE)
+                continue
             with self._lock:
                 self._workers[number] = worker
-            try:
-                while True:
-                    self._heard(worker, *worker.listen())
-            except (EOFError, OSError):
-                worker.process.wait()
-                if worker.retired:
-                    return
-                self._lost(worker)
-            if not worker.ready:
+                if not self._open:
+                    worker.kill()
+            self._listen(worker)
+            worker.process.wait()
+            if worker.retired:
+                return
+            was_ready = worker.ready
+            self._lost(worker)
+            if not was_ready:
                 time.sleep(PAUSE)  # it will hardly do better at once
+
+    def _listen(self, worker: WorkerProcess) -> None:
+        """Until it dies, or says what cannot be read: then it is ended, and whoever waits for its job is told."""
+        try:
+            while True:
+                self._heard(worker, *worker.listen())
+        except (EOFError, OSError):
+            worker.process.kill()  # should it only have closed its pipe
+        except Exception as error:
+            _log.exception("worker %d is ended: its message cannot be read", worker.number)
+            name = type(error).__name__
+            worker.kill(RuntimeError(f"a run must end with an answer that can be read (got {name}); ask for another"))
 
     def _heard(self, worker: WorkerProcess, kind: str, run_number: int, value: Any) -> None:
         with self._lock:
@@ -270,23 +311,19 @@ class Pool:
         """A worker has died. Its job goes to another, unless it was ended on purpose or takes every worker with it."""
         with self._lock:
             job, worker.job, worker.ready = worker.job, None, False
-            if job is None or job.finished:
-                return
-            job.attempts += 1
-            if worker.ended_because is not None:
-                self._finish(job, error=worker.ended_because)
-            elif not job.visitors and not job.holders:
-                self._finish(job)
-            elif job.attempts >= ATTEMPTS:
-                self._finish(
-                    job,
-                    error=RuntimeError(
-                        f"a run must not end its worker process ({ATTEMPTS} have died of it); ask for less"
-                    ),
-                )
-            else:
-                self._waiting.append(job)
-        self._give_out()
+            if job is not None and not job.finished:
+                self._try_again(job, worker.ended_because)
+        self._give_out()  # also where nobody waits for its job: there is room for what stands still
+
+    def _try_again(self, job: Job, ended_because: Exception | None) -> None:
+        job.attempts += 1
+        if ended_because is not None:
+            self._finish(job, error=ended_because)
+        elif job.attempts >= ATTEMPTS:
+            died = f"a run must not end its worker process ({ATTEMPTS} have died of it); ask for less"
+            self._finish(job, error=RuntimeError(died))
+        else:
+            self._waiting.append(job)
 
     def _finish(self, job: Job, result: Any = None, error: BaseException | None = None) -> None:
         if not job.holders:

@@ -13,6 +13,7 @@ import queue
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, BinaryIO
@@ -50,7 +51,7 @@ class Worker:
             outcome = self._run(number, task, args)
             if outcome[0] == CANCELLED and not self.restore():
                 os._exit(1)  # another is started in its place
-            self._say(*outcome)
+            self._give(*outcome)
 
     def _listen(self) -> None:
         while True:
@@ -58,6 +59,9 @@ class Worker:
                 kind, number, *rest = wire.receive(self.inbox)
             except (EOFError, OSError):
                 os._exit(0)  # the server is gone
+            except Exception:  # deaf it would be told nothing more
+                traceback.print_exc()
+                os._exit(1)
             if kind == RUN:
                 self.runs.put((number, *rest))
             elif kind == ENOUGH:
@@ -104,8 +108,10 @@ class Worker:
     def _run(self, number: int, task: Callable[..., Any], args: tuple) -> tuple:
         def emit(progress: object) -> bool:
             self.speaking = True
-            self._say(PROGRESS, number, progress)
-            self.speaking = False
+            try:
+                self._say(PROGRESS, number, progress)
+            finally:
+                self.speaking = False
             self._stand_still()
             if self._is_cancelled():
                 raise Cancelled
@@ -125,6 +131,16 @@ class Worker:
         except Exception as error:
             return FAILED, number, _portable(error)
         return DONE, number, result
+
+    def _give(self, kind: str, number: int, value: object) -> None:
+        """How it ended. What cannot be pickled fails before any of it is written."""
+        try:
+            self._say(kind, number, value)
+        except OSError:
+            raise
+        except Exception as error:
+            unsendable = f"a run must end with an answer that can be sent (got {type(error).__name__}); ask for another"
+            self._say(FAILED, number, RuntimeError(unsendable))
 
     def _say(self, kind: str, number: int, value: object) -> None:
         wire.send(self.outbox, (kind, number, value))

@@ -125,3 +125,18 @@ def count(*, emit) -> int:
 
 def niceness(*, emit) -> int:
     return os.nice(0)
+
+
+class Unreadable:
+    """Written without trouble, and read by nobody."""
+
+    def __reduce__(self):
+        return int, ("no number",)
+
+
+def unreadable(*, emit) -> Unreadable:
+    return Unreadable()
+
+
+def unsendable(*, emit) -> object:
+    return lambda: None
