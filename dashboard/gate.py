@@ -131,10 +131,8 @@ class Gate:
         return re.sub("/+", "/", below).lstrip("/")
 
     async def _refuse(self, response: Response, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
+        if scope["type"] == "http" or "websocket.http.response" in scope.get("extensions", {}):
             await response(scope, receive, self._with_headers(send, self._policy))
-        elif "websocket.http.response" in scope.get("extensions", {}):
-            await response(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": POLICY_VIOLATION, "reason": ""})
 
@@ -200,7 +198,7 @@ def content_security_policy(index: str) -> str:
 def host_name(netloc: str) -> str | None:
     """The host of `host:port`, in small letters; None for what is neither a name nor a number."""
     found = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?", netloc)
-    return found[1].lower().strip("[]").rstrip(".") if found else None
+    return found[1].lower().strip("[]").removesuffix(".") if found else None
 
 
 def visitor_of(headers: Headers) -> str | None:
@@ -220,7 +218,7 @@ def _sentence(status: int, text: str) -> Response:
 
 def _on_start(send: Send, change: Callable[[MutableHeaders], Any]) -> Send:
     async def changed(message: Message) -> None:
-        if message["type"] == "http.response.start":
+        if message["type"] in ("http.response.start", "websocket.http.response.start"):
             change(MutableHeaders(scope=message))
         await send(message)
 

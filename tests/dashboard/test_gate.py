@@ -146,6 +146,12 @@ def test_this_machine_is_answered_by_all_its_names(host, monkeypatch):
         "localhost@evil.example",
         "a b",
         "localhost:x",
+        "localhost..",
+        "localhost, evil.example",
+        "localhost .evil.example",
+        "127.1",
+        "2130706433",
+        "0.0.0.0",  # noqa: S104
     ],
 )
 def test_a_foreign_host_is_refused_with_a_sentence(host):
@@ -282,6 +288,13 @@ def test_every_answer_has_the_safe_headers(path):
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["x-frame-options"] == "DENY"
     assert headers["referrer-policy"] == "same-origin"
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+
+
+def test_a_websocket_that_is_refused_is_answered_with_the_safe_headers_too():
+    refused = Browser(gate()).socket(origin="http://evil.example").sent[0]
+    headers = {name.decode(): value.decode() for name, value in refused["headers"]}
+    assert headers["x-content-type-options"] == "nosniff"
     assert "frame-ancestors 'none'" in headers["content-security-policy"]
 
 
