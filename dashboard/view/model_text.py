@@ -137,4 +137,4 @@ def training(card: Card) -> list[tuple[str, str]]:
         "Share of feature values swapped": settings.get("feature_swap"),
     }
     rows += [(label, f"{value:g}") for label, value in chosen.items() if value]
-    return [*rows, ("PyTorch", card.torch_version)]
+    return [*rows, ("PyTorch", card.torch_version)] if card.torch_version else rows

@@ -132,6 +132,8 @@ def test_weights_are_taken_by_their_shapes():
     assert model == "gcn-2"
     brought = services.own_networks(name)[1]
     assert [label for label, _ in model_text.training(brought)] == ["Task"]  # nobody has told how it was trained
+    trained = replace(services.own_networks(name)[0], torch_version="")
+    assert "PyTorch" not in dict(model_text.training(trained))  # nor by what
     with pytest.raises(ValueError, match=r"the tensor 'layers.0.bias' must be float32 of shape 64"):
         services.add_weights(name, data, fields | {"hidden": 64})
     with pytest.raises(ValueError, match="in_features must be that of the data, 4"):
