@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
+from itertools import accumulate
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -19,6 +20,7 @@ RUN = ("steps", "learning_rate", "seeds", "seed", "features", "feature_fill", "d
 FINE = ("k_m_unit", "connected", "refine", "feature_mask", "readout", "size_start", "temperature", "start", "max_edges")
 BOXES = ("learning_rate", "seed", "max_edges")  # ranges too wide for a slider
 PREVIOUS, NEXT = "P", "N"  # keys that do what the arrows beside the target do
+MOST_LETTERS = 400  # of what a link asks for in vain; of the rest only how much it is
 ASKED = {
     "predicted": "why the predicted class",
     "true": "what speaks for the true class",
@@ -265,4 +267,8 @@ def show_complaints(complaints: list[str]) -> None:
     """What a link asked for in vain, in one place that is always there, so that nothing below it moves."""
     slot = st.empty()
     if complaints:
-        slot.warning("  \n".join(sentence(each) for each in complaints), icon=":material/link_off:")
+        letters = list(accumulate(map(len, complaints)))
+        told = [sentence(each) for each, so_far in zip(complaints, letters, strict=True) if so_far <= MOST_LETTERS]
+        if left := len(complaints) - len(told):
+            told.append(f"The link asks for {left:,} {'things' if left > 1 else 'thing'} more in vain.")
+        slot.warning("  \n".join(told), icon=":material/link_off:")

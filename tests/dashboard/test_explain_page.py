@@ -634,7 +634,17 @@ def test_a_bad_link_falls_back_with_a_word(bad):
         if asked not in ("les_miserables", 7):
             assert for_markdown(str(asked).lower()[:30]) in warning.value.lower(), name
     assert not MARKUP.search(warning.value)
-    assert len(warning.value) < 1500
+    assert len(warning.value.replace("\\", "")) <= 500
+
+
+def test_of_a_link_with_much_that_is_bad_some_is_told_and_how_much_more():
+    app = opened(**({"dataset": "karate"} | dict.fromkeys((*SETTINGS, "model", "class"), "x" * 600)))
+    (warning,) = app.warning
+    assert for_markdown("there is no model called “xxx").capitalize() in warning.value
+    told = re.search(r"The link asks for (\d+) things more in vain\.", warning.value)
+    assert told is not None
+    assert int(told[1]) + warning.value.count("\n") == len(SETTINGS) + 2
+    assert len(warning.value.replace("\\", "")) <= 500
 
 
 # What goes wrong
