@@ -15,7 +15,7 @@ from streamlit import config
 from dashboard import jobs
 from dashboard.address import announcement, server_address
 from dashboard.gate import Gate, streamlit_index
-from dashboard.limits import Limits
+from dashboard.limits import Limits, allow_open_files
 from dashboard.private_folder import private_folder, remove_private_folder
 from dashboard.seats import Seats
 
@@ -35,6 +35,7 @@ def alone(limits: Limits, seats: Seats) -> Callable[[Any], AbstractAsyncContextM
         told = announcement(server_address(), limits.visitors, sys.stdout.encoding or "ascii", sys.stdout.isatty())
         sys.stdout.write(told)
         sys.stdout.flush()
+        allow_open_files(limits.visitors)
         private_folder()  # before the workers, which are told where it is
         jobs.start_workers()
         _in_background(seats, alone=True)

@@ -9,9 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+try:
+    import resource
+except ImportError:  # Windows has no such limit
+    resource = None
+
 PREFIX = "GRAPH_EXPLAINER_"
 MB = 2**20
 LONGEST = 20  # digits of the largest number that is read
+FILES, FILES_OF_VISITOR = 1_024, 10  # that may be open
+MOST_FILES = 10_240  # where there is no limit: macOS takes no more
 
 
 def cores() -> int:
@@ -53,6 +60,18 @@ class Limits:
 
     def to_environment(self) -> dict[str, str]:
         return {variable(each.name): str(getattr(self, each.name)) for each in fields(self)}
+
+
+def allow_open_files(visitors: int) -> None:
+    """A browser holds up to seven connections, and Streamlit three files for each page that is open or was just left: with
+    the usual 1,024 files a class that reloads would find a server that takes no connection and starts no worker."""
+    if resource is None:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES + FILES_OF_VISITOR * visitors
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = min(wanted, MOST_FILES if hard == resource.RLIM_INFINITY else hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def variable(name: str) -> str:

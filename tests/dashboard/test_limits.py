@@ -66,3 +66,16 @@ def test_the_documentation_has_every_limit_as_it_is(each):
     low, high = each.metadata["low"], each.metadata["high"]
     ends = [power[end] for end in (low, high)] if low in power else [f"{low:,}", f"{high:,}"]
     assert f"| {' to '.join(ends)} |" in row
+
+
+def test_as_many_files_may_be_open_as_visitors_need_and_never_fewer_than_before():
+    """In a process of its own: the limit cannot be forgotten."""
+    program = (
+        "import resource; from dashboard.limits import allow_open_files\n"
+        "known = lambda: resource.getrlimit(resource.RLIMIT_NOFILE)[0]\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (256, 2_000))\n"
+        "allow_open_files(60); print(known()); allow_open_files(1); print(known())\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (256, 300)); allow_open_files(60); print(known())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1624", "1624", "300"]
