@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import services, state
 from dashboard.services import ExplainConfig
+from dashboard.state import filters, names
 from dashboard.view.plain_text import sentence
 
 pytestmark = pytest.mark.long
@@ -23,6 +24,10 @@ SETTINGS = tuple(ExplainConfig().to_dict())
 NAMES = (
     *("dataset", "model", "node", "graph", "source", "head", "smiles", "class", "label", "instances", "shown"),
     *("methods", "colour", "view", "layout", "everything", *SETTINGS, "utm_source", "__proto__", ""),
+)
+# All that a page may read, so that what comes later is tried too.
+EVERY_NAME = sorted(
+    {*NAMES, *filters.FILTER, filters.PICK_SPLIT, names.SECOND, *names.OF_TARGET, *names.OF_MISTAKES, "page"}
 )
 ODD = (
     *(
@@ -46,6 +51,8 @@ ODD = (
     ),
     *("true", "auto", "none", "predicted", "distribution", "é", "①", "١", "99999999999", "9" * 5000, "x" * 20_000),
     *("<img src=x onerror=alert(1)>", "../../etc/passwd", "\x00", "\r\n", "\ud800", "%00", "' OR 1=1", "**bold**"),
+    *("cut-0-1", "cut-32-33_hide--3", "type-1-2", "add-0-9", "cut-0-1_" * 60, "cut-0-1~none~~", "_", "-", "cut-x-1"),
+    *("0,1", "1,1", "9,9", "5,2", "0,100", "-1,3", "3", "any", "all", "test", "right", "wrong", "inside", "nodes"),
     *("C" * 400, "c1ccccc1", "C(" * 150, "gcn,gat", ",", ",,,", "paper,occlusion", "verified", "mask", "0" * 400 + "1"),
 )
 KNOWN = (
@@ -166,11 +173,12 @@ def as_sent(text: str) -> str:
 CHEAP = {"steps": "1", "seeds": "1", "max_edges": "200", "instances": "1", "methods": "none", "refine": "False"}
 
 
-@pytest.mark.parametrize("page", ["explain", "prototypes", "data_and_models"])
+@pytest.mark.parametrize("page", sorted(path.stem for path in SCREENS.glob("*.py")))
 def test_a_page_opens_at_any_address(share, page):
     """In Streamlit itself, with settings that cost little; what costs much is for the limits of a run."""
+    services.connect(state.visitor, state.pulse, state.token)  # as the entry does
     queries = st.dictionaries(
-        st.sampled_from([name for name in NAMES if name not in CHEAP and name]),
+        st.sampled_from([name for name in EVERY_NAME if name not in CHEAP and name]),
         VALUES.filter(lambda text: len(text) < 600).map(as_sent),
     )
 

@@ -4,14 +4,14 @@ import json
 
 import pytest
 import torch
-from bounds import examples, little_memory, outcome
+from bounds import LONGEST, examples, little_memory, outcome
 from hypothesis import given
 from hypothesis import strategies as st
 from mutations import broken_bytes, broken_json
 
 from explainer_core.files import FORMATS, FileProblem, Options, SentFile, read_files
 from explainer_core.files.examples import example_files
-from explainer_core.graph import GraphSet
+from explainer_core.graph import Graph, GraphSet
 from explainer_core.models import ModelSpec
 from explainer_core.zoo.shipped import FOLDER
 from explainer_core.zoo.weight_shapes import network_from, read_tensors, suggested_sizes
@@ -35,6 +35,12 @@ ODD_CELLS = (
     "train",
     "inf",
     "0x10",
+)
+# A browser sends the name along, and whoever writes the request by hand may send any.
+ODD_NAMES = st.one_of(
+    st.sampled_from(["", ".", "..", "/", "../../etc/passwd", "C:\\x.csv", "a\nb", "\x00", "\u202egpj.csv", "é" * 3000]),
+    st.sampled_from(["<img src=x onerror=alert(1)>.csv", "=1+1", "[x](http://x)", "x" * 3000 + ".json", "\ufeff"]),
+    st.text(max_size=20),
 )
 OPTIONS = st.builds(
     Options,
@@ -66,7 +72,8 @@ def broken(file: SentFile, format: str) -> st.SearchStrategy[SentFile]:
         ways += [broken_json(file.data.decode()).map(lambda text: text.encode("utf-8", "replace"))] * 2
     elif format != "graphml":
         ways += [odd_cells(file.data.decode())] * 2
-    return st.one_of(ways).map(lambda data: SentFile(file.name, data))
+    names = st.one_of(st.just(file.name), st.just(file.name), ODD_NAMES)
+    return st.builds(SentFile, names, st.one_of(ways))
 
 
 def first_lines(file: SentFile) -> SentFile:
@@ -97,7 +104,8 @@ def test_broken_files_of_every_format(share, format):
             assert error.file in [file.name for file in sent]
             return
         assert torch.isfinite(found.data.x).all()
-        assert all(len(note) <= 500 for note in found.notes)
+        assert all(0 < len(note) <= LONGEST for note in found.notes)
+        assert 0 < len(found.data.name if isinstance(found.data, Graph) else "a set") <= LONGEST
         names = found.data.graph_names if isinstance(found.data, GraphSet) else found.data.node_names
         assert all(name.encode("utf-8") for name in names or ())
 
