@@ -8,13 +8,14 @@ from dashboard import jobs
 from dashboard.jobs import RunRefused
 from dashboard.limits import MB, Limits
 from dashboard.schema import Request
-from dashboard.tasks.subjects import computation_graph, network
+from dashboard.tasks.subjects import computation_graph, network, subject
 from explainer_core import Model
 from explainer_core.models.protocol import offered
 
 # Of one value of one node or directed edge in one layer, fitted to runs of 1 to 50 seeds on the largest graphs that ship.
 SECONDS = 1.5e-8  # of one step
-BYTES = 20
+BYTES = 36  # most on the largest graph of Reddit threads, and on Cora with a mask for the words of each node
+INPUT = 0.25  # of a value is what an input feature costs that no mask is optimised for
 ALWAYS_MB = 80  # whatever is asked
 LAYERS = 3  # of a network that looks at everything
 LONG = 2.0  # seconds; longer runs do not keep others waiting
@@ -32,12 +33,16 @@ def cost_of(request: Request) -> Cost:
 
 
 def _values(request: Request) -> int:
-    """How many numbers one pass works out: each layer looks one hop less far than the one before it."""
+    """How many numbers one pass works out: each layer looks one hop less far than the one before it. The features of the
+    nodes come to it; a mask for them is optimised as the numbers of a layer are worked out."""
     found, (width, layers) = computation_graph(request), _shape(network(request.dataset, request.model))
     node_hop = np.zeros(int(found.nodes.max(initial=0)) + 1, dtype=int)
     node_hop[found.nodes] = found.hop
     hops = np.concatenate([found.hop, node_hop[found.edge_index[1]]])  # of nodes, and of the nodes that edges lead to
-    return width * sum(int((hops <= layers - layer).sum()) for layer in range(1, layers + 1))
+    inputs = len(found.nodes) * subject(request)[0].num_features
+    masked = request.config.features == "joint"
+    in_layers = width * sum(int((hops <= layers - layer).sum()) for layer in range(1, layers + 1))
+    return in_layers + int(inputs * (1 if masked else INPUT))
 
 
 def _shape(model: Model) -> tuple[int, int]:
