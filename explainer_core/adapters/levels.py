@@ -15,8 +15,10 @@ from explainer_core.adapters.degrees import Degrees
 from explainer_core.adapters.edges import EdgeTable
 from explainer_core.models.protocol import PredictionBatch
 
-SHRINK, PAD = "shrink", "pad"  # rows leave for good; or come back as zeros, for skip connections and jumping knowledge
-TRIMS = (SHRINK, PAD)
+# A layer is given its senders and receivers apart, and works the latter out alone; or it works out all rows, of which those left
+# out leave for good; or they come back as zeros, for skip connections and jumping knowledge.
+APART, SHRINK, PAD = "apart", "shrink", "pad"
+TRIMS = (APART, SHRINK, PAD)
 
 
 class CannotTrim(ValueError):
@@ -24,15 +26,17 @@ class CannotTrim(ValueError):
 
 
 class Level:
-    """The edges that one layer sends messages along, the nodes it reads, and how many of them it changes."""
+    """The edges that one layer sends messages along, the nodes it reads, and how many of them it changes; `rows` it works out."""
 
-    def __init__(self, batch: PredictionBatch, degree: Tensor | None, nodes_in: int, nodes_out: int, num_edges: int):
-        self.nodes_in, self.nodes_out, self.num_edges = nodes_in, nodes_out, num_edges
+    def __init__(
+        self, batch: PredictionBatch, degree: Tensor | None, nodes_in: int, nodes_out: int, num_edges: int, rows: int
+    ):
+        self.nodes_in, self.nodes_out, self.num_edges, self.rows = nodes_in, nodes_out, num_edges, rows
         whole = num_edges == batch.edge_index.shape[1]
         self.edge_index = batch.edge_index if whole else batch.edge_index[:, :num_edges].contiguous()
         types = batch.edge_types
         self.edges = EdgeTable(self.edge_index, nodes_in, types if types is None else types[:num_edges])
-        self.degrees = Degrees(self.edge_index, nodes_in, degree if degree is None else degree[:nodes_in])
+        self.degrees = Degrees(self.edge_index, rows, degree if degree is None else degree[:rows])
         columns = [*batch.edge_data.values(), *([] if types is None else [types])]
         self.trimmed = {id(values): values[:num_edges] for values in columns}  # what else comes with the edges
 
@@ -47,14 +51,15 @@ class Levels:
     @cached_property
     def whole(self) -> Level:
         size = len(self.batch.x)
-        return Level(self.batch, self.degree, size, size, self.batch.edge_index.shape[1])
+        return Level(self.batch, self.degree, size, size, self.batch.edge_index.shape[1], size)
 
     @cached_property
     def of_layers(self) -> Sequence[Level]:
         assert self.batch.prefixes is not None  # nothing is trimmed otherwise
         nodes_in, found = len(self.batch.x), []
         for nodes_out, num_edges in self.batch.prefixes:
-            found.append(Level(self.batch, self.degree, nodes_in, nodes_out, num_edges))
+            rows = nodes_out if self.trim == APART else nodes_in
+            found.append(Level(self.batch, self.degree, nodes_in, nodes_out, num_edges, rows))
             nodes_in = nodes_out
         return found
 
@@ -73,13 +78,20 @@ class Levels:
                 return level.trimmed[id(value)]
             return value[: level.nodes_in] if value.ndim == 2 and len(value) == size != level.nodes_in else value
 
-        return tuple(map(cut, args)), {name: cut(value) for name, value in kwargs.items()}
+        args, kwargs = tuple(map(cut, args)), {name: cut(value) for name, value in kwargs.items()}
+        if self.trim != APART:
+            return args, kwargs
+        if args and isinstance(args[0], Tensor):
+            return ((args[0], args[0][: level.nodes_out]), *args[1:]), kwargs
+        if isinstance(kwargs.get("x"), Tensor):
+            return args, kwargs | {"x": (kwargs["x"], kwargs["x"][: level.nodes_out])}
+        raise CannotTrim("a layer is given its nodes in another way")
 
     def result(self, level: Level, output: Tensor) -> Tensor:
-        if not isinstance(output, Tensor) or len(output) != level.nodes_in:
+        if not isinstance(output, Tensor) or len(output) != level.rows:
             raise CannotTrim("a layer gives something else than a row for each node")
-        kept = output[: level.nodes_out]
-        if self.trim == SHRINK:
+        kept = output if level.rows == level.nodes_out else output[: level.nodes_out]
+        if self.trim != PAD:
             return kept
         return nn.functional.pad(kept, (0, 0) * (output.ndim - 1) + (0, len(self.batch.x) - level.nodes_out))
 
