@@ -101,7 +101,7 @@ def _facts(module: nn.Module, data: Graph | GraphSet, task: Task | None, output:
     facts = replace(model.facts, attends=attends)
     if task == "graph":
         apart = facts.apart or measure.batch_disturbs(Adapted(module, facts), data, targets, None, device)
-        return replace(facts, apart=apart)
+        return _with_repeats(module, data, replace(facts, apart=apart), targets, device)
     assert isinstance(data, Graph)
     whole = as_logits(answer, facts.output)
     whole = whole[[t.node for t in targets if isinstance(t, Node)]] if task == "node" else whole
@@ -115,10 +115,18 @@ def _facts(module: nn.Module, data: Graph | GraphSet, task: Task | None, output:
     model = Adapted(module, facts)
     apart = measure.batch_disturbs(model, data, targets, hops, device)
     if hops is None or apart:
-        return replace(facts, apart=apart)
+        return _with_repeats(module, data, replace(facts, apart=apart), targets, device)
     batch, _ = cut_batch(data, targets[:4], hops, device)
     trim = measure.usable_trim(model, batch) if facts.hooks else None
-    return replace(facts, trim=trim, silent_is_absent=measure.silent_is_absent(model, batch))
+    facts = replace(facts, trim=trim, silent_is_absent=measure.silent_is_absent(model, batch))
+    return _with_repeats(module, data, facts, targets, device)
+
+
+def _with_repeats(
+    module: nn.Module, data: Graph | GraphSet, facts: Facts, targets: list, device: torch.device
+) -> Facts:
+    batch, _ = cut_batch(data, targets[: 1 if facts.apart else 4], facts.hops, device)
+    return replace(facts, repeats=measure.can_repeat(Adapted(module, facts), batch))
 
 
 def _task(module: nn.Module, data: Graph | GraphSet, task: Task | None, device: torch.device) -> Task:

@@ -14,6 +14,7 @@ from explainer_core.adapters.copying import stamp
 from explainer_core.adapters.levels import Levels
 from explainer_core.adapters.masking import MaskedNetwork, Pass
 from explainer_core.adapters.output import answer_of, as_logits
+from explainer_core.adapters.tape import Tape, record
 from explainer_core.graph import take_rows
 from explainer_core.models.protocol import PredictionBatch, Task
 
@@ -33,6 +34,7 @@ class Facts:
     attends: bool = False
     silent_is_absent: bool = False
     trim: str | None = None  # one of levels.TRIMS, where layers take no more than they need
+    repeats: bool = False  # a pass may be recorded, and repeated without the network
     hops: int | None = None
 
 
@@ -57,7 +59,7 @@ class Adapted:
         return AdaptedPath(self, batch).logits(edge_weight, x)
 
     def fast(self, batch: PredictionBatch) -> "AdaptedPath":
-        return AdaptedPath(self, batch)
+        return AdaptedPath(self, batch, repeats=self.facts.repeats)
 
     @property
     def attention(self) -> Callable[[PredictionBatch], Tensor] | None:
@@ -83,11 +85,16 @@ class Copies:
 
 
 class AdaptedPath:
-    """One batch that an adapted network is asked about, once or many times."""
+    """One batch that an adapted network is asked about, once or many times; with `repeats` its second pass is recorded, and
+    repeated from then on."""
 
-    manual_backward = False
+    manual_backward = weighs_nodes = False
 
-    def __init__(self, model: Adapted, batch: PredictionBatch, trim: Any = ...):
+    def __init__(self, model: Adapted, batch: PredictionBatch, trim: Any = ..., repeats: bool = False):
+        self.repeats = repeats
+        # by whether a mask and features are given; None where there can be no tape
+        self.tapes: dict[tuple[bool, bool], Tape | None] = {}
+        self._asked_about: set[tuple[bool, bool]] = set()
         self.model, self.facts = model, model.facts
         self.network = model.copies.of(model.module)
         self.batch = batch
@@ -98,12 +105,33 @@ class AdaptedPath:
             return torch.cat([self._of_piece(piece, edge_weight, x) for piece in self._pieces])
         if self._padding:
             return self._padded(edge_weight, x)
+        given = [value for value in (edge_weight, x) if value is not None]
+        what = edge_weight is not None, x is not None
+        repeats = self.repeats and given and all(value.is_floating_point() for value in given)
+        if not repeats or what not in self._asked_about:
+            self._asked_about.add(what)
+            return self._asked(edge_weight, x)
+        if what not in self.tapes:
+            self.tapes[what], rows = self._recorded(edge_weight, x)
+            return rows
+        tape = self.tapes[what]
+        return self._asked(edge_weight, x) if tape is None else tape.play(given)
+
+    def _asked(self, edge_weight: Tensor | None, x: Tensor | None) -> Tensor:
         answer, _ = self.answer(edge_weight, x)
         rows = as_logits(answer, self.facts.output)
         if self.batch.task == "node":
             assert self.batch.targets is not None  # only whole graphs have none
             return rows.index_select(0, self.batch.targets)
         return rows
+
+    def _recorded(self, edge_weight: Tensor | None, x: Tensor | None) -> tuple[Tape | None, Tensor]:
+        """A tape of this pass, and its answer."""
+        watched = [v if v is None or v.requires_grad else v.detach().requires_grad_() for v in (edge_weight, x)]
+        with torch.enable_grad():
+            tape, rows = record([v for v in watched if v is not None], lambda: self._asked(*watched))
+        followed = torch.is_grad_enabled() and any(v is not None and v.requires_grad for v in (edge_weight, x))
+        return tape, rows if followed else rows.detach()
 
     def answer(self, edge_weight: Tensor | None, x: Tensor | None = None, attend: bool = False) -> tuple[Tensor, Pass]:
         """What the network itself gives, and what was seen of its layers."""
@@ -167,7 +195,7 @@ class AdaptedPath:
             degree=None if b.degree is None else torch.cat([b.degree, b.degree.new_zeros(1)]),
             node_data=row,
         )
-        return AdaptedPath(self.model, padded)
+        return AdaptedPath(self.model, padded, repeats=self.repeats)
 
     def _of_piece(self, piece: "Piece", edge_weight: Tensor | None, x: Tensor | None) -> Tensor:
         weight = None if edge_weight is None else edge_weight.index_select(0, piece.edges)
@@ -203,7 +231,7 @@ class AdaptedPath:
         if not len(nodes):  # alone a network needs a node to look at: one of which nothing is known
             empty = {name: values.new_zeros(1, *values.shape[1:]) for name, values in b.node_data.items()}
             own = replace(own, x=b.x.new_zeros(1, b.x.shape[1]), graph_of=b.graph_of.new_zeros(1), node_data=empty)
-        return Piece(AdaptedPath(self.model, own), nodes, edges)
+        return Piece(AdaptedPath(self.model, own, repeats=self.repeats), nodes, edges)
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,8 +57,18 @@ def hookable_copy(module: nn.Module, *, shared: bool = True) -> nn.Module:
 
 def stamp(module: nn.Module) -> tuple:
     """Changes with every weight that is exchanged, moved or trained."""
-    tensors = [*module.parameters(), *module.buffers()]
-    return tuple((t.data_ptr(), 0 if t.is_inference() else t._version) for t in tensors)
+    return tuple((t.data_ptr(), 0 if t.is_inference() else t._version) for t in _state(module))
+
+
+def _state(module: nn.Module) -> list[Tensor]:
+    """Parameters and buffers, without their names, which torch takes four times as long to go through."""
+    parts, seen, found = [module], {id(module)}, []
+    for part in parts:  # grows on the way
+        found += [t for t in (*part._parameters.values(), *part._buffers.values()) if t is not None]
+        new = [each for each in part._modules.values() if each is not None and id(each) not in seen]
+        seen.update(map(id, new))
+        parts += new
+    return found
 
 
 def check_module(module: object) -> nn.Module:

@@ -19,6 +19,8 @@ from explainer_core.targets import Target
 
 BEYOND = 2  # hops that are tried beyond the number of times messages are sent
 ROUNDING = 1e-4  # sums over fewer edges are added up in another order
+# what a network raises that cannot be run in some way
+CANNOT = (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError)
 DENSITIES = (0.3, 0.5, 0.8)  # of the edges that are kept
 
 
@@ -94,15 +96,42 @@ def usable_trim(model: Adapted, batch: PredictionBatch) -> str | None:
         try:
             if all(same(path.logits(mask), logits, ROUNDING) for mask, logits in zip(masks, expected, strict=True)):
                 return trim
-        except (
-            RuntimeError,
-            ValueError,
-            TypeError,
-            IndexError,
-            AssertionError,
-        ):  # rows do not fit: it wants all of them
+        except CANNOT:  # rows do not fit: it wants all of them
             continue
     return None
+
+
+def can_repeat(model: Adapted, batch: PredictionBatch) -> bool:
+    """Whether a recorded pass gives the logits and the gradients of the network itself, for masks and features that it was
+    not recorded with."""
+    generator = torch.Generator().manual_seed(0)
+    plain, taped = AdaptedPath(model, batch), AdaptedPath(model, batch, repeats=True)
+
+    def drawn(*size: int) -> Tensor:
+        return torch.rand(*size, generator=generator).to(batch.x.device)
+
+    direction = drawn(batch.num_predictions, model.num_classes)
+    try:
+        for _ in range(3):  # as the network, recorded, repeated
+            mask, x = drawn(batch.edge_index.shape[1]), batch.x * drawn(*batch.x.shape)
+            for given in ([mask], [mask, x]) if batch.x.is_floating_point() else ([mask],):
+                answers = [_with_gradients(path, direction, given) for path in (plain, taped)]
+                if not all(same(one, other) for one, other in zip(*answers, strict=True)):
+                    return False
+    except CANNOT:
+        return False
+    return any(taped.tapes.values())
+
+
+def _with_gradients(path: AdaptedPath, direction: Tensor, given: list[Tensor]) -> list[Tensor]:
+    """The logits for a mask, or a mask and features, and their gradients in these."""
+    given = [value.clone().requires_grad_() for value in given]
+    with torch.enable_grad():
+        logits = path.logits(*given)
+        if not logits.requires_grad:
+            return [logits]
+        gradients = torch.autograd.grad((logits * direction).sum(), given, allow_unused=True)
+    return [logits.detach(), *(torch.zeros(()) if each is None else each for each in gradients)]
 
 
 def without_edges(batch: PredictionBatch, keep: Tensor) -> PredictionBatch:

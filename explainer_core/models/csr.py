@@ -11,6 +11,7 @@ from functools import cached_property
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import wrap_torch_function
 
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")  # once, when the first is made
 
@@ -73,18 +74,26 @@ class CSRAggregation:
 
     source: Tensor  # (E * heads,)
     target: Tensor  # (E * heads,)
+    num_in: int  # times heads
     by_target: CSR
-    by_source: CSR
 
     @classmethod
     def of(cls, source: Tensor, target: Tensor, num_in: int, num_out: int, heads: int = 1) -> "CSRAggregation":
         parts = torch.arange(heads, device=source.device)
         source, target = ((end.unsqueeze(-1) * heads + parts).flatten() for end in (source, target))
-        by_target, by_source = CSR.by(target, source, num_out * heads), CSR.by(source, target, num_in * heads)
-        return cls(source, target, by_target, by_source)
+        return cls(source, target, num_in * heads, CSR.by(target, source, num_out * heads))
 
+    @cached_property
+    def by_source(self) -> CSR:
+        """Only the backward needs it."""
+        return CSR.by(self.source, self.target, self.num_in)
+
+    @wrap_torch_function(lambda self, table, weight: (table, weight))
     def total(self, table: Tensor, weight: Tensor) -> Tensor:
-        """What every node aggregates: (num_out, D). Weights are those of the edges, (E,), or of each head's, (E, heads)."""
+        """What every node aggregates: (num_out, D). Weights are those of the edges, (E,), or of each head's, (E, heads).
+
+        To who sees torch's functions it is one of them.
+        """
         width = table.shape[1] // (weight.shape[1] if weight.ndim == 2 else 1)
         kind = torch.promote_types(table.dtype, weight.dtype)
         flat = table.to(kind).reshape(-1, width), weight.to(kind).reshape(-1)

@@ -1,0 +1,211 @@
+"""A recorded pass: the network's own numbers under masks it has not seen, or no tape at all."""
+
+import threading
+
+import pytest
+import torch
+import torch_geometric.nn as pyg
+from pyg_networks import CLASSES, FEATURES, GRAPH_NETWORKS, LAYERS, made
+from test_layers_of_pyg import node_graph
+from torch import nn
+from torch.overrides import _get_current_function_mode_stack
+
+import explainer_core as xc
+from explainer_core.adapters.adapted import AdaptedPath
+from explainer_core.adapters.probe import cut_batch, everything, sample_targets
+from explainer_core.adapters.tape import record
+
+CPU = torch.device("cpu")
+CHOOSES = {"SAGPooling", "TopKPooling"}  # which nodes stay is read from their scores
+
+
+def mask_of(batch, seed):
+    return torch.rand(batch.edge_index.shape[1], generator=torch.Generator().manual_seed(seed)).requires_grad_()
+
+
+def tape_of(run, *given):
+    """What is recorded of a function of tensors."""
+    given = [value.requires_grad_() for value in given]
+    return record(given, lambda: run(*given))
+
+
+@pytest.mark.parametrize("name", [*LAYERS, *GRAPH_NETWORKS])
+def test_a_repeated_pass_is_the_network_under_any_mask_and_features(name):
+    graph, network = node_graph(), made(name)
+    model = xc.adapt(network, graph)
+    batch = cut_batch(graph, sample_targets(graph, model.task)[:1], model.hops, CPU)[0]
+    taped, plain = AdaptedPath(model, batch, repeats=True), AdaptedPath(model, batch)
+    for seed in range(4):
+        mask, x = mask_of(batch, seed), (batch.x * (seed + 1)).requires_grad_()
+        for given in ((mask,), (mask, x)):
+            found, expected = taped.logits(*given), plain.logits(*given)
+            torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
+            gradients = [torch.autograd.grad(logits.square().sum(), given) for logits in (found, expected)]
+            torch.testing.assert_close(*gradients, rtol=1e-5, atol=1e-6)
+    assert model.facts.repeats == any(taped.tapes.values()) == (name not in CHOOSES)
+
+
+def test_without_gradients_a_repeated_pass_has_none():
+    graph = node_graph()
+    model = xc.adapt(made("GCNConv"), graph)
+    path = model.fast(everything(graph, "node", [xc.Node(0)], CPU))
+    with torch.no_grad():
+        answers = [path.logits(mask_of(path.batch, 0), path.batch.x) for _ in range(3)]
+    assert any(path.tapes.values())
+    assert not any(logits.requires_grad for logits in answers)
+    assert torch.equal(answers[0], answers[2])
+
+
+class Branching(nn.Module):
+    """Goes another way where the states are large."""
+
+    def __init__(self, look):
+        super().__init__()
+        self.layer, self.look = pyg.GCNConv(FEATURES, CLASSES), look
+
+    def forward(self, x, edge_index):
+        h = self.layer(x, edge_index)
+        return h if self.look(h.abs().sum()) < 1e9 else -h
+
+
+LOOKS = {
+    "item": lambda value: value.item(),
+    "tolist": lambda value: value.tolist(),
+    "bool": lambda value: 0.0 if value < 1e9 else 2e9,
+    "numpy": lambda value: float(value.detach().numpy()),
+    "a detached copy": lambda value: value.detach().clone().item(),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_network_that_reads_values_is_not_recorded(look):
+    graph = node_graph()
+    model = xc.adapt(Branching(LOOKS[look]), graph)
+    path = AdaptedPath(model, everything(graph, "node", [xc.Node(0)], CPU), repeats=True)
+    small, large = ([path.logits(None, path.batch.x * scale) for _ in range(3)][-1] for scale in (1.0, 1e12))
+    assert not model.facts.repeats
+    assert not any(path.tapes.values())
+    scale = large.abs().max()  # scores grow with the features, but for the bias, which is lost among them
+    assert torch.nn.functional.cosine_similarity(large.flatten(), small.flatten(), dim=0) < 0
+    assert scale > 1e9
+
+
+def test_what_the_mask_does_not_reach_is_worked_out_once():
+    calls = []
+
+    class Counted(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            calls.append(func.__name__)
+            return func(*args, **(kwargs or {}))
+
+    weight = torch.randn(3, 3)
+    tape, _ = tape_of(lambda mask: (weight @ weight).exp().sum(1) * mask, torch.rand(3))
+    assert tape is not None
+    mask = torch.rand(3)
+    with Counted():
+        found = tape.play([mask])
+    torch.testing.assert_close(found, (weight @ weight).exp().sum(1) * mask)
+    assert calls == ["mul"]
+
+
+def test_sums_in_place_begin_anew_each_time():
+    index = torch.tensor([0, 0, 1])
+
+    def run(mask):
+        total = torch.zeros(2)
+        view = total[:]  # the same memory under another name
+        total += 1.0
+        view.index_add_(0, index, mask)
+        return total * 2
+
+    tape, answer = tape_of(run, torch.tensor([1.0, 2.0, 3.0]))
+    assert tape is not None
+    assert answer.tolist() == [8.0, 8.0]
+    for _ in range(2):
+        assert tape.play([torch.tensor([1.0, 1.0, 5.0])]).tolist() == [6.0, 12.0]
+
+
+def test_who_writes_into_what_was_there_before_is_not_recorded():
+    memory = torch.zeros(3)
+    assert tape_of(lambda mask: memory.add_(mask.detach()) * mask, torch.rand(3))[0] is None
+
+
+class Doubled(torch.autograd.Function):
+    """Twice the value, three times the gradient."""
+
+    @staticmethod
+    def forward(ctx, value):
+        return value * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 3
+
+
+def test_a_gradient_of_ones_own_stays():
+    def run(mask):
+        return Doubled.apply(mask.exp()) * 1.0
+
+    tape, _ = tape_of(run, torch.rand(3))
+    mask = torch.zeros(3, requires_grad=True)
+    answer = run(mask) if tape is None else tape.play([mask])
+    assert torch.autograd.grad(answer.sum(), mask)[0].tolist() == [3.0, 3.0, 3.0]
+
+
+def test_gradients_turned_off_on_the_way_stay_off():
+    def run(mask):
+        with torch.no_grad():
+            share = mask / mask.sum()
+        return share * mask
+
+    assert tape_of(run, torch.rand(3))[0] is None
+
+
+def test_nothing_is_left_after_an_exception_and_other_threads_are_not_recorded():
+    seen = []
+
+    def run(mask):
+        other = threading.Thread(target=lambda: seen.append(len(_get_current_function_mode_stack())))
+        other.start()
+        other.join()
+        raise RuntimeError("on the way")
+
+    with pytest.raises(RuntimeError, match="on the way"):
+        tape_of(run, torch.rand(3))
+    assert seen == [0]
+    assert not _get_current_function_mode_stack()
+    tape, _ = tape_of(lambda mask: mask * 2, torch.rand(3))
+    assert tape is not None
+    assert tape.play([torch.ones(3)]).tolist() == [2.0, 2.0, 2.0]
+
+
+def test_nested_arguments_and_several_results_find_their_places():
+    def run(mask):
+        top, at = (mask * 2).max(dim=0, keepdim=True)
+        low, high = torch.cat([mask, top], dim=0).chunk(2)
+        return (
+            torch.stack([low, high]).sum()
+            + mask[at].sum()
+            + torch.where(condition=mask > 0.5, input=mask, other=top).sum()
+        )
+
+    tape, _ = tape_of(run, torch.rand(5))
+    assert tape is not None
+    mask = torch.rand(5)
+    torch.testing.assert_close(tape.play([mask]), run(mask))
+
+
+def test_memory_is_freed_on_the_way():
+    tape, _ = tape_of(lambda mask: (mask * 2 + 1).exp(), torch.rand(3))
+    assert tape is not None
+    assert all(len(gone) for *_, gone in tape.steps[:-1])
+
+
+def test_exchanged_weights_are_seen():
+    graph, network = node_graph(), made("GCNConv")
+    first = xc.explain(network, graph, xc.Node(1), xc.ExplainConfig(steps=5))
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.mul_(-1.0)
+    second = xc.explain(network, graph, xc.Node(1), xc.ExplainConfig(steps=5))
+    assert first.probabilities != second.probabilities
