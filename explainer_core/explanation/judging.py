@@ -46,6 +46,16 @@ class Judge:
         """The same of what is left without them."""
         return self._answers([self.subjects[i].without(rows) for i, rows in asked])
 
+    def both(
+        self, alone: Sequence[tuple[int, np.ndarray]], without: Sequence[tuple[int, np.ndarray]]
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """`alone` of the ones and `without` of the others, in the same passes: few wide ones cost less than many narrow ones."""
+        found = self._answers(
+            [self.subjects[i].alone(rows) for i, rows in alone]
+            + [self.subjects[i].without(rows) for i, rows in without]
+        )
+        return found[: len(alone)], found[len(alone) :]
+
     @torch.no_grad()
     def _answers(self, wanted: "Sequence[Iterator[Piece]]") -> list[np.ndarray]:
         """Everything in as few passes as memory allows, handed out to those who asked."""

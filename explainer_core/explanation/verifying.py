@@ -103,9 +103,9 @@ def run_together(
 
 
 def answers_of(judge: Judge, asked: Sequence[tuple[int, Question]]) -> list[Answer]:
-    alone = judge.alone([(i, question.over_pairs(question.alone)) for i, question in asked])
-    without = judge.without([(i, question.over_pairs(question.without)) for i, question in asked])
-    return [Answer(*both) for both in zip(alone, without, strict=True)]
+    alone = [(i, question.over_pairs(question.alone)) for i, question in asked]
+    without = [(i, question.over_pairs(question.without)) for i, question in asked]
+    return [Answer(*both) for both in zip(*judge.both(alone, without), strict=True)]
 
 
 def finished(steps: Generator[object, None, Result]) -> Result:
@@ -125,13 +125,11 @@ def with_verdicts(judge: Judge, explanations: Sequence[Explanation]) -> list[Exp
     unknown = [
         np.array([judged is None for _, judged in some], dtype=bool) for some in candidates
     ]  # what the search has asked already is not asked again
-    alone = judge.alone(
-        [
-            (i, np.concatenate([none, row[new]]))
-            for i, (none, row, new) in enumerate(zip(empty, rows, unknown, strict=True))
-        ]
+    asked = [row[new] for row, new in zip(rows, unknown, strict=True)]
+    alone, without = judge.both(
+        [(i, np.concatenate([none, row])) for i, (none, row) in enumerate(zip(empty, asked, strict=True))],
+        list(enumerate(asked)),
     )
-    without = judge.without([(i, row[new]) for i, (row, new) in enumerate(zip(rows, unknown, strict=True))])
     return [
         _settled(e, _all_judged(e, some, a[1:], w), a[0])
         for e, some, a, w in zip(explanations, candidates, alone, without, strict=True)
