@@ -8,6 +8,7 @@ from explainer_core.methods.objective import Objective, Weights
 from explainer_core.models.layers import sum_by
 
 PATH_STEPS = 20
+PATH_EDGES = 5_000  # of the steps of a path that are asked about together: a pass of few costs hardly less than of more
 
 
 def gradient(objective: Objective) -> Weights:
@@ -35,15 +36,24 @@ def integrated_gradients(objective: Objective) -> Weights:
 
 def integrated_edges(objective: Objective, steps: int) -> Tensor:
     """How much each edge adds to log P(y) on the way from no edges to all, the features as they are: (e,)."""
-    total = torch.zeros(objective.computation.num_edges, device=objective.goal.device)
-    for step in range(steps):
-        total += edge_gradient(objective, (step + 0.5) / steps)
+    num_edges, device = objective.computation.num_edges, objective.goal.device
+    total = torch.zeros(num_edges, device=device)
+    at_once = max(1, min(steps, PATH_EDGES // max(1, num_edges)))
+    for first in range(0, steps, at_once):
+        shares = (torch.arange(first, min(steps, first + at_once), device=device) + 0.5) / steps
+        gradients = _edge_gradients(objective.repeated(len(shares)), shares.repeat(num_edges))
+        for of_step in gradients.view(num_edges, len(shares)).unbind(1):  # copies of an edge lie side by side
+            total += of_step  # one by one, so that rounding is the same however many there are
     return -total / steps
 
 
 def edge_gradient(objective: Objective, share: float = 1.0) -> Tensor:
     """The gradient of -log P(y) in the edge weights where all of them are this share: (e,)."""
-    edge = torch.full((objective.computation.num_edges,), share, device=objective.goal.device)
+    num_edges, device = objective.computation.num_edges, objective.goal.device
+    return _edge_gradients(objective, torch.full((num_edges,), share, device=device))
+
+
+def _edge_gradients(objective: Objective, edge: Tensor) -> Tensor:
     logits, backward = objective.logits_and_vjp(edge)
     (gradient,) = backward(logits.softmax(-1) - objective.goal)  # of -log P(y) in the logits
     return torch.zeros_like(edge) if gradient is None else gradient
