@@ -84,10 +84,11 @@ def _optimised(parts: Parts, labels: Tensor, data: Graph | GraphSet, config: Exp
     adam = Adam(logits, RATE)
     # a node's position in its own part: what is filled in does not depend on the company
     nodes = torch.arange(len(parts.part), device=values.device) - torch.searchsorted(parts.part, parts.part)
+    fill = torch.zeros_like(parts.x)
     for step in range(STEPS):
         gate = logits.sigmoid().requires_grad_()
-        chosen = hashed_index(len(values), FILL, config.seed, step, nodes)
-        fill = torch.zeros_like(parts.x) if zero else values.index_select(0, chosen)
+        if not zero:
+            fill = values.index_select(0, hashed_index(len(values), FILL, config.seed, step, nodes))
         output = parts.logits(torch.lerp(fill, parts.x, gate.index_select(0, parts.part)))
         loss = torch.nn.functional.cross_entropy(output / config.temperature, labels, reduction="sum")
         (gradient,) = torch.autograd.grad(loss, gate)

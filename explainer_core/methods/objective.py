@@ -47,7 +47,8 @@ class Objective:
         """The same for a method that asks many times: the first time costs more, the others less."""
         if self._fast is None:
             return self.logits(edge_weight, x, masked=masked)
-        return self._fast.logits(edge_weight, x, self._node_weight(edge_weight, masked))
+        node_weight = self._node_weight(edge_weight, masked) if self._fast.weighs_nodes else None
+        return self._fast.logits(edge_weight, x, node_weight)
 
     def _node_weight(self, edge_weight: Tensor | None, masked: bool) -> Tensor | None:
         """How much of each node is left under a mask: as much as of the edge it keeps most; all of one that has none. (n,)

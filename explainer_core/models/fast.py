@@ -11,6 +11,8 @@ from explainer_core.models.protocol import VJP, PredictionBatch
 class FastGNN:
     """One batch that a GNN is asked about many times: the first time costs more, the others less."""
 
+    weighs_nodes = True
+
     def __init__(self, model, batch: PredictionBatch):
         self.model, self.batch = model, batch
 

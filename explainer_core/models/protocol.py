@@ -76,6 +76,7 @@ class FastPath(Protocol):
     """A cheaper way to the numbers of `logits` for one batch."""
 
     manual_backward: bool  # whether logits_and_vjp is there
+    weighs_nodes: bool  # whether node_weight, of a whole graph's nodes, is read
 
     def logits(self, edge_weight: Tensor | None, x: Tensor | None, node_weight: Tensor | None) -> Tensor: ...
 
