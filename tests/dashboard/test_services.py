@@ -83,7 +83,9 @@ def test_the_python_lines_give_the_same_explanation(request_):
         with redirect_stdout(said):
             exec(services.as_python(each), there)  # noqa: S102, our own lines
         ours = explanations.optimised(each).explanation
-        assert there["explanation"].subgraph() == ours.subgraph()
+        here, shown = there["explanation"].subgraph(), ours.subgraph()
+        assert replace(here, threshold=0.0) == replace(shown, threshold=0.0)
+        assert here.threshold == pytest.approx(shown.threshold, abs=1e-6)  # a mask is optimised beside others, or not
         assert (there["explanation"].size, there["explanation"].method) == (ours.size, each.method)
         assert there["explanation"].top_features() == ours.top_features()
         np.testing.assert_allclose(there["explanation"].edge_weight, ours.edge_weight, rtol=1e-5)
@@ -137,8 +139,8 @@ def test_a_mask_is_the_same_whether_or_not_the_search_has_run(alone):
     forget_everything()
     explanations.optimised(replace(asked, method=services.MAIN_METHOD))
     beside = explanations.optimised(asked).explanation
-    np.testing.assert_allclose(beside.edge_weight, by_itself.edge_weight)
-    assert beside.subgraph() == by_itself.subgraph()
+    np.testing.assert_allclose(beside.edge_weight, by_itself.edge_weight, atol=1e-6)  # optimised beside others, or not
+    assert beside.subgraph().edges == by_itself.subgraph().edges
     assert beside.verdict == by_itself.verdict
     assert [step for step, _ in beside.snapshots] == [step for step, _ in by_itself.snapshots]
     assert beside.top_features() == by_itself.top_features()
