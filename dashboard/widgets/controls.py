@@ -113,7 +113,7 @@ def _choose_number(card: services.Card, count: int, target: int | None) -> None:
         args=(card, name),
         placeholder="a typed molecule",
         label_visibility="collapsed",
-        width=110,
+        width=100,
     )
 
 
@@ -138,11 +138,10 @@ def _type_molecule(text: str) -> None:
     st.text_input(
         "Or type a molecule (SMILES)",
         key=state.SMILES,
-        placeholder="or type SMILES, then Enter",
+        placeholder="or type SMILES",
         on_change=state.typed,
         label_visibility="collapsed",
-        icon=":material/science:",
-        width=260,
+        width="stretch",  # what the others leave of the row
     )
 
 
@@ -158,7 +157,7 @@ def choose_class(class_names: tuple[str, ...], complain: Complain) -> int | str:
         on_change=state.on_change,
         args=(state.CLASS,),
         label_visibility="collapsed",
-        width=225,
+        width=196,
     )
     return chosen
 

@@ -79,12 +79,14 @@ def network_view(
     clickable: bool = True,
     subject: str = "",
     legend: Sequence[Entry] = (),
+    in_window: bool = False,
     on_click: Callable[[], None] | None = None,
 ) -> int | None:
     """Draws one graph, weighed in as many ways as there are panels; returns the node just clicked.
 
     A saved picture begins with its `subject`. Panels share zoom, pan and hover, also with other views of the same `group` that show the same picture. `height` is
-    that of one canvas in pixels. The camera stays as it is until another picture is shown.
+    that of one canvas in pixels, less where it is to be `in_window` together with what stands around it and the window is
+    low. The camera stays as it is until another picture is shown.
     """
     data = payload.network(
         key,
@@ -97,7 +99,7 @@ def network_view(
         subject=subject,
         entries=legend,
     )
-    return _clicked(_network, key, data, on_click)
+    return _clicked(_network, key, data | {"in_window": in_window}, on_click)
 
 
 def editable_view(
@@ -151,7 +153,7 @@ def explanation_view(
     data = payload.network(
         key, picture, [panel], group=group, columns=1, height=height, clickable=clickable, subject=subject
     )
-    data |= {"explained": explained_payload(explained), "level_with": level_with}
+    data |= {"explained": explained_payload(explained), "level_with": level_with, "in_window": True}
     declare_component("assets", path=ASSETS)
     _explanation(key=key, data=data, on_clicked_change=on_click, on_sized_change=on_size)
 

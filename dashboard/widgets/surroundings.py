@@ -47,13 +47,13 @@ def choose_colour() -> None:
 
 def show_neighbourhood(card: services.Card, choice: state.Choice, question: services.Question, subject: str) -> None:
     request, drawing = choice.request, question.drawing
-    title = {"node": "Click a node to explain it", "link": "Click another second end"}.get(request.kind)
+    title = {"node": "Click a node to explain it", "link": "Click a new second end"}.get(request.kind)
     things = things_of(drawing.picture)
     part = explanation_text.shown_part(len(drawing.picture.nodes), drawing.nodes_in_all, request.kind, things)
     edges = explanation_text.counted(drawing.edges_in_all, things.edge)
     panel = Panel("neighbourhood", title or "The whole graph", (f"{part}, {edges}",))
     entries = (*of_nodes(drawing.legend), *of_targets(drawing.picture), *of_truth(drawing.picture))
-    show_network(NEAR, card, question, [panel], height=TALL, subject=subject, legend=entries)
+    show_network(NEAR, card, question, [panel], height=TALL, subject=subject, legend=entries, in_window=True)
     if len(drawing.picture.nodes) < drawing.nodes_in_all or choice.everything:
         state.set_widget(state.EVERYTHING, choice.everything)
         st.toggle(

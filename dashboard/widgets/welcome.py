@@ -5,8 +5,8 @@ import streamlit as st
 from dashboard import state
 
 TEXT = (
-    "**Why did the network say that?** Marked in blue is what a prediction of a graph neural network rests on, checked with "
-    "the network itself. Pick another node or graph, drag the size, or change the data."
+    "**Why did this graph neural network say that?** In blue: what its answer rests on, checked with it. "
+    "Pick another node or graph, drag the size, change the data."
 )
 
 

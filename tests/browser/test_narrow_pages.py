@@ -51,6 +51,10 @@ def test_the_labels_of_features_do_not_overlap(page, width):
         { const box = text.getBoundingClientRect(); return [box.left, box.right] }).sort((a, b) => a[0] - b[0])"""
     )
     assert len(boxes) >= 5
+    sizes = page.locator('[data-testid="stPlotlyChart"] .xtick text').evaluate_all(
+        "(all) => all.map((text) => parseFloat(getComputedStyle(text).fontSize))"
+    )
+    assert min(sizes) >= 14
     assert all(left[1] <= right[0] + 3 for left, right in pairwise(boxes)), (
         boxes
     )  # a line of text is higher than its letters
@@ -77,13 +81,35 @@ def test_a_phone_shows_half_of_the_picture_on_its_first_screen(page, dataset):
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"/?dataset={dataset}")
     page.wait_for_function("() => globalThis.graphViews?.why && graphViews.why.sentence.textContent", timeout=PATIENCE)
-    expect(page.get_by_text("Why did the network say that?")).to_be_visible()
+    expect(page.get_by_text("Why did this graph neural network say that?")).to_be_visible()
     box = page.locator(".explanation canvas").bounding_box()
     assert box["y"] + box["height"] / 2 <= 844
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert page.locator(".st-key-bar").bounding_box()["height"] < 60
     page.get_by_role("button", name="Share").click()  # it is scrolled to first
     expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+
+
+@pytest.mark.parametrize("dataset", ["ba_shapes", "les_miserables", "molecules"])
+def test_a_laptop_shows_headline_picture_and_sizes_on_its_first_screen(page, dataset):
+    """To a newcomer, with the first sentence still there; and the bar is one row, with a box for molecules in it too."""
+    page.goto(f"/?dataset={dataset}&steps=20")
+    page.wait_for_function("() => globalThis.graphViews?.why && graphViews.why.sentence.textContent", timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Export")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Why did this graph neural network say that?")).to_be_visible()
+    handle = page.get_by_role("slider", name="K_M").bounding_box()
+    words = page.locator(".explanation .track output").bounding_box()
+    assert handle["y"] + handle["height"] <= words["y"] + words["height"] <= 800
+    assert page.locator(".explanation canvas").bounding_box()["height"] >= 280
+    assert page.locator(".st-key-bar").bounding_box()["height"] < 60
+
+
+def test_a_high_window_shows_the_pictures_in_full(page):
+    page.set_viewport_size({"width": 1280, "height": 1080})
+    page.goto("/?dataset=karate&steps=20")
+    page.wait_for_function("() => globalThis.graphViews?.why && graphViews.near", timeout=PATIENCE)
+    heights = page.evaluate("['why', 'near'].map((key) => graphViews[key].root.querySelector('canvas').clientHeight)")
+    assert heights == [380, 380]
 
 
 @pytest.mark.parametrize("width", [1280, 1920])

@@ -57,6 +57,7 @@ export class NetworkView {
     const text = JSON.stringify(data.picture);
     if (text !== this.pictureText) Object.assign(this, { pictureText: text, picture: readPicture(data.picture) });
     this.theme = readTheme(this.root);
+    this.root.classList.toggle("in-window", Boolean(data.in_window));
     const columns = Math.max(1, Math.min(data.columns, data.panels.length));
     this.grid.style.setProperty("--columns", columns);
     this.grid.style.setProperty("--fewer", Math.min(columns, 2));

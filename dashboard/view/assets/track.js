@@ -4,7 +4,7 @@ import { make, makeButton, setText } from "./base.js";
 import { setTerms } from "./terms.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const HEIGHT = 96, TOP = 28, BOTTOM = 74, SIDE = 14; // pixels; words stand above the highest a line can be
+const HEIGHT = 92, TOP = 24, BOTTOM = 70, SIDE = 14; // pixels; words stand above the highest a line can be
 const KEYS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5, PageDown: -5, Home: -Infinity, End: Infinity };
 const AFTER_KEYS = 300; // milliseconds without a key, then the size is chosen
 
