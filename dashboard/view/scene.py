@@ -233,7 +233,8 @@ class Scene:
         size = rounded(max(style["least_px"] * self.px, style["size"] * self.grow))
         for i, letters in enumerate(picture.labels):
             if letters:
-                fill, (x, y) = Ink(picture.colours[i], 1.0 if i in self.standing else style["faded"]), self.at(i)
+                share, (x, y) = 1.0 if i in self.standing else style["faded"], self.at(i)
+                fill = Ink(picture.colours[i], share, toned=True)
                 down = self.drawing.letters_down * self.grow
                 yield Words(letters, x, y + down, size, style["weight"], fill, style["halo"] * self.grow)
 

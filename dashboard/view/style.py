@@ -27,11 +27,15 @@ EITHER = Theme("none", "currentColor", WEIGHTS)  # on a ground nobody told us
 
 
 class Ink(NamedTuple):
-    """So much of one colour on another: "text", "accent", "ground", a shade of the text, or a node's "#RRGGBB"."""
+    """So much of one colour on another: "text", "accent", "ground", a shade of the text, or a node's "#RRGGBB".
+
+    A colour that is `toned` has some of the text's in it, and so is read on light and on dark ground.
+    """
 
     over: str
     share: float = 1.0
     under: str = "ground"
+    toned: bool = False
 
 
 def growth(scale: float) -> float:
@@ -58,6 +62,8 @@ def linear(pair: list[float], weight: float) -> float:
 def colour(ink: Ink, theme: Theme) -> str:
     """An opaque colour: lines below do not show through what is faded."""
     over = _named(ink.over, theme)
+    if ink.toned:
+        over = _mixed(over, theme.text, STYLE["atom"]["own"])
     return over if ink.share >= 1 else _mixed(over, _named(ink.under, theme), ink.share)
 
 

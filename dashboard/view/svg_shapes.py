@@ -115,6 +115,8 @@ def paint(ink: Ink, what: str, theme: Theme) -> dict:
         over = getattr(theme, ink.over) if ink.over in Theme._fields else colour_only(ink.over)
         return {what: over, f"{what}_opacity": f"{ink.share:.2f}" if ink.share < 1 else None}
     look = {"cls": name, what: colour(ink, theme)}
+    if ink.toned:
+        return look | {"cls": "gx-tone", "style": f"--c:{colour_only(ink.over)};--w:{100 * ink.share:.0f}%"}
     if ink.share < 1:
         mixed = f"--w:{100 * ink.share:.0f}%"
         look |= {"style": mixed} if name else {"cls": "gx-fade", "style": f"--c:{colour_only(ink.over)};{mixed}"}
@@ -140,7 +142,9 @@ def theme_rules(dark: bool) -> str:
         if role != "ground"
     ]
     faded = f".gx-fade{{fill:color-mix(in srgb,var(--c) var(--w),{theme.ground})}}"
-    return f"{''.join(plain)}@supports (color:color-mix(in srgb,red,tan)){{{''.join(mixed)}{faded}}}"
+    own = f"color-mix(in srgb,var(--c) {100 * STYLE['atom']['own']:.0f}%,{theme.text})"
+    toned = f".gx-tone{{fill:color-mix(in srgb,{own} var(--w),{theme.ground})}}"
+    return f"{''.join(plain)}@supports (color:color-mix(in srgb,red,tan)){{{''.join(mixed)}{faded}{toned}}}"
 
 
 # ---- small parts ----

@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard import services, state
 from dashboard.schema import Trust, judged
 from dashboard.view import definitions, explanation_text, figures, prototype_text
-from dashboard.view.palette import RIGHT, WRONG
+from dashboard.view.palette import WRONG
 from dashboard.view.plain_text import for_markdown, shortened
 from dashboard.view.things import things_of
 from dashboard.widgets.graph_view import network_view
@@ -19,9 +19,9 @@ from dashboard.widgets.graph_view import network_view
 BARS = 3  # so many classes are shown as bars: the likeliest, and the true one
 LOW = 280  # pixels: the height of a small picture
 COLUMNS = 20  # so many features are shown side by side
-# The marks of the pictures: right is a dot, wrong a square, each in its colour of the palette; the words are text.
+# Wrong has its mark of the pictures, a square; that of right is grey there, which is a class's colour here.
 MARKS = {
-    True: f'<span class="right"><i style="background:{RIGHT}"></i>✓ right</span>',
+    True: '<span class="right">✓ right</span>',
     False: f'<span class="wrong"><i style="background:{WRONG}"></i>✗ wrong</span>',
 }
 Explanations = Sequence[tuple[str, services.Explanation]]  # (method, what it says)

@@ -178,10 +178,10 @@ class Brush {
   }
 
   letters() {
-    const { picture, theme, grow } = this, { size, least_px, weight, halo, faded } = STYLE.atom;
+    const { picture, theme, grow } = this, { size, least_px, weight, halo, faded, own } = STYLE.atom;
     for (const [atom, letters] of picture.labels.entries()) {
       if (!letters) continue;
-      const colour = this.isFaded(atom) ? mix(picture.colours[atom], theme.ground, faded) : picture.colours[atom];
+      const toned = mix(picture.colours[atom], theme.text, own), colour = this.isFaded(atom) ? mix(toned, theme.ground, faded) : toned;
       const style = { size: Math.round(Math.max(least_px, size * grow)), weight, colour, halo: halo * grow };
       this.text(letters, this.px[atom], this.py[atom] + this.drawing.letters_down * grow, style);
     }

@@ -27,6 +27,6 @@ export const STYLE = {
   "ring": [["ground", 6], ["text", 2.6]],
   "mark": { "reach": 4.2, "dot": 2.6, "lines": [["ground", 5.5], ["text", 2.4]] },
   "bond": { "width": 1.8, "over": "text", "share": 0.85, "faded": 0.55, "cut": 0.2 },
-  "atom": { "size": 15, "least_px": 14, "weight": 600, "halo": 4, "faded": 0.7 },
+  "atom": { "size": 15, "least_px": 14, "weight": 600, "halo": 4, "faded": 0.7, "own": 0.62 },
   "label": { "size": 12.5, "range_px": [14, 16], "weights": [400, 600, 600], "halo_px": 3.5, "faded": 0.64, "share": 0.75 }
 };
