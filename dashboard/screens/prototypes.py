@@ -156,11 +156,10 @@ def choose_shape(prototype: services.Prototype) -> services.Prototype:
 
 def show_prototype(request: services.ClassRequest, prototype: services.Prototype, subject: str) -> None:
     picture, panel = services.prototype_picture(request, prototype)
-    lines = (
-        f"{len(prototype.members)} members, {len(panel.kept)} edges kept",
-        f"alignment saves {explanation_text.percent(prototype.quality)} of what a random one costs",
-    )
-    titled = services.titled(panel, "Prototype", lines)
+    st.header("Prototype")
+    count, kept = explanation_text.counted(len(prototype.members), "member"), len(panel.kept)
+    lines = (f"alignment saves {explanation_text.percent(prototype.quality)} of what a random one costs",)
+    titled = services.titled(panel, f"{count}, {explanation_text.counted(kept, 'edge')} kept", lines)
     look = {"height": TALL, "clickable": False, "subject": subject}
     network_view("prototype", picture, [titled], group="prototype", **look)
     features = services.prototype_features(request, prototype)

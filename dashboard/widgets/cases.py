@@ -15,7 +15,8 @@ def show_case(info: services.DatasetInfo) -> tuple[services.Card, DeltaGenerator
         st.warning(f"The network of {info.title} cannot be read; restore its files in pretrained/.")
         return None
     st.header(info.title)
-    st.markdown(f"**{for_markdown(cases_text.complaint(card))}**  \n{for_markdown(info.summary)}")
+    with st.container(key=f"case_words_{info.name}"):  # as high in all cards, or their pictures are not level
+        st.markdown(f"**{for_markdown(cases_text.complaint(card))}**  \n{for_markdown(info.summary)}")
     with st.container(height=services.CASE_HEIGHT + 8, border=False):
         place = st.empty()
     if st.button("Look for the bug", key=f"open {info.name}", icon=":material/search:"):

@@ -22,6 +22,14 @@ def open_gallery(page: Page) -> None:
     settled(page)
 
 
+def test_pictures_side_by_side_are_level(page):
+    """However many lines of words stand above them."""
+    open_gallery(page)
+    tops = [below.bounding_box()["y"] for below in page.get_by_role("button", name="Look for the bug").all()]
+    assert tops[0] == tops[1]
+    assert tops[2] == tops[3]
+
+
 def find_patterns(page: Page) -> None:
     """Asks for the patterns, unless another visitor has done so."""
     ask, found = page.get_by_role("button", name=ASK), page.get_by_text("were compared")
