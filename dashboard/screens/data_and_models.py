@@ -64,7 +64,7 @@ def show_dataset(info: services.DatasetInfo) -> None:
         if facts and facts.class_counts:
             st.markdown("**Classes**")
             st.plotly_chart(
-                figures.class_balance(facts.class_counts),
+                figures.class_balance(facts.class_counts, services.class_colours(info.name)),
                 config=figures.STILL,
                 alt="Bars: how many examples each class has",
             )

@@ -111,6 +111,7 @@ from dashboard.services.patterns import (
 from dashboard.services.pictures import COLOURS, NEAR, Drawn, count_drawn, kept_on, mask_on, weighed
 from dashboard.services.predict import (
     SMILES_DATASETS,
+    class_colours,
     class_names,
     features_vary,
     num_features,
@@ -257,6 +258,7 @@ __all__ = [
     "cause",
     "changed_drawing",
     "class_cards",
+    "class_colours",
     "class_names",
     "clear_caches",
     "compare",

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import plotly.graph_objects as go
 
-from dashboard.view.palette import OKABE_ITO, QUIET, WEIGHTS
+from dashboard.view.palette import QUIET, WEIGHTS
 from dashboard.view.plain_text import for_plotly, shortened
 from dashboard.view.text_width import text_width
 
@@ -41,8 +41,8 @@ class SizeCurve(NamedTuple):
     chosen: int
 
 
-def class_balance(counts: Sequence[tuple[str, int]]) -> go.Figure:
-    """How many examples each class has."""
+def class_balance(counts: Sequence[tuple[str, int]], colours: Sequence[str] = ()) -> go.Figure:
+    """How many examples each class has, in the `colours` the classes have on every page, where they have any."""
     total = sum(count for _, count in counts)
     names = [for_plotly(shortened(name, 28)) for name, _ in counts]
     figure = go.Figure(
@@ -50,7 +50,7 @@ def class_balance(counts: Sequence[tuple[str, int]]) -> go.Figure:
             x=[count for _, count in counts],
             y=names,
             orientation="h",
-            marker_color=OKABE_ITO[0],
+            marker_color=colours or QUIET,
             text=[f"{count:,}  ({100 * count / total:.1f} %)" for _, count in counts],
             textposition="outside",
             textfont_size=FONT,
@@ -63,16 +63,16 @@ def class_balance(counts: Sequence[tuple[str, int]]) -> go.Figure:
 
 
 def accuracies(rows: Sequence[AccuracyRow], measured: str = "test accuracy") -> go.Figure:
-    """Each model's accuracy and the score of guessing beside it; shapes differ as well as colours."""
+    """Each model's accuracy and the score of guessing beside it, told apart by shape: colours are for classes."""
     names = [for_plotly(shortened(row.title, 28)) for row in rows]
     figure = go.Figure()
     _add_stems(figure, names, rows)
     _add_markers(figure, "guessing", names, [row.majority for row in rows], "line-ns-open", QUIET)
-    _add_markers(figure, "fresh graph", names, [row.fresh for row in rows], "diamond-open", OKABE_ITO[1])
-    _add_markers(figure, measured, names, [row.test for row in rows], "circle", OKABE_ITO[0])
+    _add_markers(figure, "fresh graph", names, [row.fresh for row in rows], "diamond-open", QUIET)
+    _add_markers(figure, measured, names, [row.test for row in rows], "circle", QUIET)
     _add_numbers(figure, names, rows)
     figure.update_xaxes(
-        range=[0, 102], ticksuffix=" %", dtick=25, tickangle=0, fixedrange=True, zeroline=False, tickfont_size=FONT - 1
+        range=[0, 102], ticksuffix=" %", dtick=25, tickangle=0, fixedrange=True, zeroline=False, tickfont_size=FONT
     )
     figure.update_layout(
         showlegend=True,
@@ -135,6 +135,7 @@ def _features_layout(titles: list[str], columns: list[str], mark: str) -> dict:
     layout["xaxis"] = {
         "tickvals": list(range(len(columns))), "ticktext": columns, "tickangle": -90, "fixedrange": True,
         "showgrid": False, "zeroline": False, "side": "bottom", "range": [-0.5, len(columns) - 0.5],
+        "tickfont": {"size": FONT},
     }  # fmt: skip
     layout["yaxis"] |= {
         "showticklabels": False, "automargin": False, "autorange": False, "range": [len(titles) - 0.5, -0.5]
@@ -168,7 +169,7 @@ def along_sizes(rows: Sequence[SizeCurve], unit: str, *, dark: bool = False) -> 
     largest = max(len(row.values) for row in rows)
     figure.update_xaxes(
         title=f"size of the part, K_M ({unit})", range=[0.5, largest + 0.5], fixedrange=True, zeroline=False,
-        showgrid=False, dtick=max(1, round(largest / 10)), tickfont_size=FONT - 1,
+        showgrid=False, dtick=max(1, round(largest / 10)), tickfont_size=FONT,
     )  # fmt: skip
     _calm(figure, height=280, right=8, top=40)
     figure.update_yaxes(autorange=False, range=[-3, 103], ticksuffix=" %", dtick=25, showgrid=True)

@@ -262,3 +262,13 @@ def test_a_class_has_one_colour_in_every_data_set():
 
 def test_every_confidence_has_a_shade():
     assert len({shade(value) for value in (1.0, 0.95, 0.8, 0.6, 0.2, 0.0)}) == len(LEAST)
+
+
+def test_bars_of_classes_have_the_colours_of_the_classes_and_nobody_else_has():
+    accent = {LIGHT.accent, DARK.accent, WEIGHTS}
+    bars = figures.class_balance([("a", 3), ("b", 1)], class_colours([False, False]))
+    assert list(bars.data[0].marker.color) == list(class_colours([False, False]))
+    models = figures.accuracies([figures.AccuracyRow("GCN", 0.9, 0.5, 0.8)])
+    for figure in (figures.class_balance([("a", 3)]), models):
+        colours = {str(trace.marker.color) for trace in figure.data if trace.marker.color is not None}
+        assert not colours & (accent | set(CLASSES))
