@@ -84,7 +84,7 @@ def who_wins(own: str, better: Sequence[tuple[str, Scores]], equal: Sequence[str
     else:
         found = f"With {size} none of these does better here than what is shown, {own}."
     if chance in {title for title, _ in better} | set(equal):
-        found += " Chance does no worse: of this size almost any part will do."
+        found += " Chance does no worse here."
     return found
 
 

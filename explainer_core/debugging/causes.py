@@ -139,8 +139,12 @@ def _default(mistake: Mistake) -> Cause | None:
     fall = float(mistake.answers.whole[mistake.predicted] - bare[mistake.predicted])
     if int(bare.argmax()) != mistake.predicted or fall > NEAR:
         return None
-    text = f"{mistake.name(mistake.predicted)} is what the network says of anything without edges and features: nothing here moved it."
-    return Cause("default", text, {"probability": float(bare[mistake.predicted])})
+    probability = float(bare[mistake.predicted])
+    text = (
+        f"{mistake.name(mistake.predicted)} is also what the network says of anything without edges and features "
+        f"({probability:.0%}), about as surely."
+    )
+    return Cause("default", text, {"probability": probability})
 
 
 def _structure(mistake: Mistake) -> Cause | None:

@@ -90,7 +90,10 @@ def test_neighbours_of_the_predicted_class_contradict():
 
 def test_the_default_class_where_nothing_moves_the_network():
     model = OwnAndNeighbours(own=0.01, theirs=0.01, bias=(0.0, 4.0, 0.0))
-    assert rules(model, triangles([0.0, 0.0, 0.0], 0, (1, 2)))[0] == "default"
+    graph = triangles([0.0, 0.0, 0.0], 0, (1, 2))
+    assert rules(model, graph)[0] == "default"
+    (cause,) = [each for each in causes_of(model, graph, [Node(0)])[0] if each.rule == "default"]
+    assert f"({cause.numbers['probability']:.0%})" in cause.text  # the figure, and no more than it says
     assert "default" not in rules(OwnAndNeighbours(), triangles([0.0, 2.0, 0.0], 0, (1, 4)))
 
 
