@@ -13,7 +13,7 @@ from dashboard.schema import CARRIES, group_of, judged, shape_of
 from dashboard.view import explanation_text
 from dashboard.view.explained import Explained, Size
 from dashboard.view.labels import labels_at_sizes, labels_in
-from dashboard.view.legend import ACCENT, DOTTED, Entry, of_nodes, of_truth
+from dashboard.view.legend import ACCENT, DOTTED, Entry, of_nodes, of_targets, of_truth
 from dashboard.view.picture import Panel, Picture
 from dashboard.view.things import things_of
 from dashboard.widgets.graph_view import explanation_view, search_announced
@@ -143,5 +143,6 @@ def legend(answer: services.Answer) -> tuple[Entry, ...]:
         *of_nodes(drawing.legend),
         accent,
         Entry(DOTTED, "differs between starts"),
+        *of_targets(drawing.picture),
         *of_truth(drawing.picture),
     )
