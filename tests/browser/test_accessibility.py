@@ -38,10 +38,15 @@ KNOWN = {
 both_grounds = pytest.mark.parametrize("colours", ["light", "dark"], indirect=True)
 
 
+DRAWN = """() => { const explained = document.querySelector(".st-key-switch");
+  return !explained || Boolean(globalThis.graphViews?.why?.headline.textContent) }"""
+
+
 def rest(page: Page) -> None:
     for _ in range(2):  # the other starts come in a second run
         page.wait_for_function(IDLE, timeout=120_000)
         page.wait_for_timeout(700)
+    page.wait_for_function(DRAWN, timeout=120_000)  # a browser that is slow has the answer before it has drawn it
 
 
 def violations(page: Page) -> str:
