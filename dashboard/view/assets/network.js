@@ -272,7 +272,7 @@ class PanelView {
     context.fillStyle = theme.text;
     context.font = `650 17px ${theme.font}`;
     context.fillText(first ?? "", 16, 30, width - 32);
-    context.font = `400 13px ${theme.font}`;
+    context.font = `400 14px ${theme.font}`;
     lines.forEach((line, i) => context.fillText(line, 16, 50 + 18 * i, width - 32));
     context.translate(0, head);
     paintPanel(context, this.stage.projection(), this.view.picture, this.look, theme, null);

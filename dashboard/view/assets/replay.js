@@ -4,7 +4,8 @@ import { make, makeButton, mix } from "./base.js";
 
 const PLAY_MILLISECONDS = 4000;
 const STILLS = 6, STILL_MILLISECONDS = 800; // for eyes that want no motion
-const CURVE_COLOURS = ["#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#0072B2"];
+const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3], [4, 7], [2, 7]]; // terms are told apart by them: colours are for classes
+const LETTERS = 14, SAMPLE = 16; // pixels
 const TOTAL = "total";
 const THUMB = 15; // pixels, as in view.css: the middle of the thumb goes from half of it to half of it before the end
 
@@ -115,18 +116,17 @@ export class Replay {
     Object.assign(this.chart, { width: width * ratio, height: height * ratio });
     const context = this.chart.getContext("2d");
     context.scale(ratio, ratio);
-    context.font = `700 12px ${this.theme.font}`;
     const values = this.terms.flatMap(([, curve]) => curve), low = Math.min(0, ...values), high = Math.max(...values, low + 1e-9);
     const box = { left: this.xOf(this.steps[0]), right: this.xOf(this.steps[this.last]), top: 8, bottom: height - 8 };
     const x = (step) => this.xOf(Math.min(this.steps[this.last], Math.max(this.steps[0], step)));
     const y = (value) => box.bottom - ((value - low) / (high - low)) * (box.bottom - box.top);
     this.drawAxis(context, box, y(0));
     const ends = this.terms.map(([name, curve], place) => {
-      const colour = curveColour(name, place, this.theme);
-      drawCurve(context, curve, x, y, colour, name === TOTAL ? 2.4 : 1.5);
-      return { name, colour, y: y(curve.at(-1)) };
+      const look = lookOf(name, place, this.theme);
+      drawCurve(context, curve.map((value, before) => [x(before + 1), y(value)]), look);
+      return { name, look, y: y(curve.at(-1)) };
     });
-    drawNames(context, ends, box, height, this.theme.font);
+    drawNames(context, ends, box, height, this.theme);
   }
 
   drawAxis(context, { left, right, top, bottom }, zero) {
@@ -156,30 +156,31 @@ function withTotal(curves) {
   return [...terms, [TOTAL, terms[0][1].map((_, step) => terms.reduce((sum, [, curve]) => sum + (curve[step] ?? 0), 0))]];
 }
 
-function curveColour(name, place, theme) {
-  if (name === TOTAL) return theme.text;
-  const colour = CURVE_COLOURS[place % CURVE_COLOURS.length];
-  return theme.dark ? colour : mix(colour, "#000000", 0.82); // pale hues would be lost on a light ground
+function lookOf(name, place, theme) {
+  if (name === TOTAL) return { colour: theme.text, width: 2.4, dash: [] };
+  return { colour: mix(theme.text, theme.ground, 0.72), width: 1.6, dash: DASHES[place % DASHES.length] };
 }
 
-// The value after each step, from the first on.
-function drawCurve(context, curve, x, y, colour, width) {
+function drawCurve(context, points, { colour, width, dash }) {
   Object.assign(context, { strokeStyle: colour, lineWidth: width, lineJoin: "round" });
+  context.setLineDash(dash);
   context.beginPath();
-  curve.forEach((value, place) => context.lineTo(x(place + 1), y(value)));
+  for (const [x, y] of points) context.lineTo(x, y);
   context.stroke();
+  context.setLineDash([]);
 }
 
-// Each name at the end of its line; names that would overlap are moved apart.
-function drawNames(context, ends, { right }, height, font) {
-  const gap = Math.min(13, (height - 2) / ends.length);
+// Each name at the end of its line, with a bit of it; names that would overlap are moved apart.
+function drawNames(context, ends, { right }, height, { text, font }) {
+  const gap = Math.min(LETTERS + 2, (height - 2) / ends.length), from = right + 8;
   ends.sort((a, b) => a.y - b.y);
   ends.forEach((end, i) => { end.y = Math.max(end.y, i ? ends[i - 1].y + gap : gap / 2); });
   for (let i = ends.length - 1, most = height - gap / 2; i >= 0; i--, most -= gap) ends[i].y = Math.min(ends[i].y, most);
   context.textBaseline = "middle";
-  for (const { name, colour, y } of ends) {
-    context.fillStyle = colour;
-    context.font = `${name === TOTAL ? 700 : 500} 12px ${font}`;
-    context.fillText(name, right + 12, y);
+  for (const { name, look, y } of ends) {
+    drawCurve(context, [[from, y], [from + SAMPLE, y]], look);
+    context.fillStyle = text;
+    context.font = `${name === TOTAL ? 700 : 400} ${LETTERS}px ${font}`;
+    context.fillText(name, from + SAMPLE + 5, y);
   }
 }
