@@ -101,10 +101,15 @@ def prediction_line(name: str, probability: float, right: bool | None) -> str:
 def in_common(names: Sequence[str], classes: Sequence[str], edges: int, of: int, things: Things = NODES) -> str:
     """Whether two networks say the same, and by the same part."""
     same = f"Both say “{classes[0]}”." if classes[0] == classes[1] else _differ(names, classes)
+    if of < 2:
+        return (
+            f"{same} The one {things.edge} that either keeps is in {'both parts' if edges else 'one part'}."
+            if of
+            else same
+        )
+    shared = "all" if edges == of else edges or "none"
     return (
-        f"{same} Of the {of:,} {things.edge}s that either keeps, {edges or 'none'} {'is' if edges < 2 else 'are'} in both parts."
-        if of
-        else same
+        f"{same} Of the {of:,} {things.edge}s that either keeps, {shared} {'is' if edges < 2 else 'are'} in both parts."
     )
 
 

@@ -281,6 +281,9 @@ def test_what_two_networks_have_in_common_is_said():
         "Of the 5 edges that either keeps, none is in both parts."
     )
     assert ranking.in_common(names, ("top", "top"), 0, 0) == "Both say “top”."
+    assert ranking.in_common(names, ("top", "top"), 4, 4).endswith("either keeps, all are in both parts.")
+    one = [ranking.in_common(names, ("top", "top"), edges, 1).split(". ")[1] for edges in (0, 1)]
+    assert one == [f"The one edge that either keeps is in {where}." for where in ("one part", "both parts")]
     assert "Of the 6 bonds that" in ranking.in_common(names, ("top", "top"), 4, 6, ATOMS)
 
 
