@@ -111,7 +111,7 @@ def _choose_number(card: services.Card, count: int, target: int | None) -> None:
         key=name,
         on_change=state.number_typed,
         args=(card, name),
-        placeholder="a typed molecule",
+        placeholder="typed",
         label_visibility="collapsed",
         width=100,
     )
