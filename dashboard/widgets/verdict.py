@@ -126,13 +126,19 @@ def strongest_features(question: services.Question, explanations: Explanations) 
     """Each method's K_F features with their weights, scaled to its largest; none where all nodes have the same."""
     names, found = question.feature_names, {}
     for method, each in explanations:
-        top = each.top_features(question.request.config.k_f) if names else ()
+        top = _telling(each, each.top_features(question.request.config.k_f)) if names else []
         largest = max((float(_weights(each)[i]) for i in top), default=0.0) or 1.0
         if top:
             found[services.described(method).title] = [
                 (names[i] + _if_absent(each, i), float(_weights(each)[i]) / largest) for i in top
             ]
     return found
+
+
+def _telling(explanation: services.Explanation, features: Sequence[int]) -> list[int]:
+    """Those of the features that make a difference; only where they were hidden one by one is that known."""
+    known = explanation.feature_absent is not None
+    return [i for i in features if not known or _weights(explanation)[i] >= explanation_text.TIED]
 
 
 def _if_absent(explanation: services.Explanation, feature: int) -> str:

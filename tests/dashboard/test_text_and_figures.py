@@ -3,6 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from dashboard import services
@@ -13,6 +14,7 @@ from dashboard.view.figures import FeatureRow
 from dashboard.view.palette import BY_NAME, CLASSES, LEAST, RIGHT, WEIGHTS, WRONG, class_colours, shade
 from dashboard.view.style import DARK, LIGHT
 from dashboard.view.things import ATOMS
+from dashboard.widgets import verdict
 from explainer_core import METHODS
 from explainer_core.explanation.metrics import Faithfulness
 from explainer_core.explanation.trust import Agreement
@@ -272,3 +274,12 @@ def test_bars_of_classes_have_the_colours_of_the_classes_and_nobody_else_has():
     for figure in (figures.class_balance([("a", 3)]), models):
         colours = {str(trace.marker.color) for trace in figure.data if trace.marker.color is not None}
         assert not colours & (accent | set(CLASSES))
+
+
+def test_a_file_lists_no_feature_that_the_page_says_makes_no_difference():
+    weights, absent = np.array([0.5, 0.0, 0.2]), np.array([False, True, True])
+    hidden = SimpleNamespace(feature_weight=weights, feature_absent=absent, top_features=lambda k_f: (0, 2, 1))
+    learnt = SimpleNamespace(feature_weight=weights, feature_absent=None, top_features=lambda k_f: (0, 2, 1))
+    question = SimpleNamespace(feature_names=("a", "b", "c"), request=SimpleNamespace(config=SimpleNamespace(k_f=3)))
+    found = verdict.strongest_features(question, [("verified", hidden), ("gradient", learnt)])  # type: ignore[arg-type]
+    assert list(found.values()) == [[("a", 1.0), ("c (absent)", 0.4)], [("a", 1.0), ("c", 0.4), ("b", 0.0)]]
