@@ -91,6 +91,10 @@ class Mistake:
 # Rules, the first that holds is the cause
 
 
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}\u00a0%"  # never parted at the end of a line
+
+
 def _isolated(mistake: Mistake) -> Cause | None:
     source, target = mistake.graph.edge_index
     edges = mistake.graph.edge_index[:, source != target]
@@ -117,9 +121,7 @@ def _near_tie(mistake: Mistake) -> Cause | None:
     lead = float(p[mistake.predicted] - p[mistake.truth])
     if lead > NEAR or np.sort(p)[-2] > p[mistake.truth]:
         return None
-    text = (
-        f"A near tie: {mistake.name(mistake.predicted)} is ahead of {mistake.name(mistake.truth)} by {lead:.0%} only."
-    )
+    text = f"A near tie: {mistake.name(mistake.predicted)} is ahead of {mistake.name(mistake.truth)} by {_percent(lead)} only."
     return Cause("near_tie", text, {"lead": lead})
 
 
@@ -142,7 +144,7 @@ def _default(mistake: Mistake) -> Cause | None:
     probability = float(bare[mistake.predicted])
     text = (
         f"{mistake.name(mistake.predicted)} is also what the network says of anything without edges and features "
-        f"({probability:.0%}), about as surely."
+        f"({_percent(probability)})."
     )
     return Cause("default", text, {"probability": probability})
 
@@ -159,7 +161,7 @@ def _one_side(mistake: Mistake, rule: str, without: np.ndarray, other: np.ndarra
     """Right without the one side, and not without the other: it is that side that misleads."""
     if int(without.argmax()) != mistake.truth or int(other.argmax()) == mistake.truth:
         return None
-    text = f"Without {what} the network would be right: {without[mistake.truth]:.0%} {mistake.name(mistake.truth)}."
+    text = f"Without {what} the network would be right: {_percent(float(without[mistake.truth]))} {mistake.name(mistake.truth)}."
     return Cause(rule, text, {"probability": float(without[mistake.truth])})
 
 

@@ -93,7 +93,7 @@ def test_the_default_class_where_nothing_moves_the_network():
     graph = triangles([0.0, 0.0, 0.0], 0, (1, 2))
     assert rules(model, graph)[0] == "default"
     (cause,) = [each for each in causes_of(model, graph, [Node(0)])[0] if each.rule == "default"]
-    assert f"({cause.numbers['probability']:.0%})" in cause.text  # the figure, and no more than it says
+    assert f"({100 * cause.numbers['probability']:.0f}\u00a0%)." in cause.text  # the figure, and no more than it says
     assert "default" not in rules(OwnAndNeighbours(), triangles([0.0, 2.0, 0.0], 0, (1, 4)))
 
 
