@@ -16,7 +16,7 @@ from dashboard.view.plain_text import shortened
 from dashboard.view.style import STYLE, growth, label_size
 from dashboard.view.text_width import text_width
 
-LONGEST = 18  # letters
+LONGEST = 22  # letters: a name of a class, as of a member of a prototype, is whole
 GAP, TARGET_GAP = RADIUS + 2.5, RADIUS + 6.5  # from the middle of a node
 TALL = 0.6  # half a line of letters and the space around it, of their size
 ASIDE = 2  # pixels free at both ends of a name

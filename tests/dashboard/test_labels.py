@@ -8,7 +8,7 @@ import pytest
 
 from dashboard import services
 from dashboard.services.pictures import drawn
-from dashboard.view.labels import NEVER, labels_at_sizes, labels_in, place_labels
+from dashboard.view.labels import NEVER, label_text, labels_at_sizes, labels_in, place_labels
 from dashboard.view.picture import Panel, Picture
 from dashboard.view.scene import Scene, View
 from dashboard.view.shapes import Circle, Words
@@ -196,3 +196,8 @@ def touches(around: tuple[float, float, float, float], disc: Circle) -> bool:
     left, top, right, bottom = around
     dx, dy = max(left - disc.x, disc.x - right, 0), max(top - disc.y, disc.y - bottom, 0)
     return dx**2 + dy**2 < disc.radius**2
+
+
+def test_names_of_classes_are_whole_at_the_nodes_of_a_prototype():
+    names = services.class_names("ba_community", "node")
+    assert [name for name in names if label_text(name) != name] == []
