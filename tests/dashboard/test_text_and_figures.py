@@ -269,10 +269,10 @@ def test_every_confidence_has_a_shade():
 def test_bars_of_classes_have_the_colours_of_the_classes_and_nobody_else_has():
     accent = {LIGHT.accent, DARK.accent, WEIGHTS}
     bars = figures.class_balance([("a", 3), ("b", 1)], class_colours([False, False]))
-    assert list(bars.data[0].marker.color) == list(class_colours([False, False]))
+    assert list(bars.to_dict()["data"][0]["marker"]["color"]) == list(class_colours([False, False]))
     models = figures.accuracies([figures.AccuracyRow("GCN", 0.9, 0.5, 0.8)])
     for figure in (figures.class_balance([("a", 3)]), models):
-        colours = {str(trace.marker.color) for trace in figure.data if trace.marker.color is not None}
+        colours = {trace["marker"]["color"] for trace in figure.to_dict()["data"] if "marker" in trace}
         assert not colours & (accent | set(CLASSES))
 
 
