@@ -131,9 +131,9 @@ def test_one_legend_says_what_every_mark_means(page):
         return page.evaluate(f"[...graphViews.{view}.legend.querySelectorAll('li')].map((item) => item.textContent)")
 
     open_page(page, "/?dataset=ba_shapes&node=414" + QUICK)
-    classes, planted = ["base", "top", "middle", "bottom"], "the planted answer"
-    assert legend() == [*classes, "what the prediction rests on", "differs between starts", planted]
-    assert legend("near") == [*classes, "what is explained", planted]  # beside the neighbourhood too
+    classes, rest = ["base", "top", "middle", "bottom"], ["what is explained", "the planted answer"]
+    assert legend() == [*classes, "what the prediction rests on", "differs between starts", *rest]
+    assert legend("near") == [*classes, *rest]  # beside the neighbourhood too
     open_page(page, "/?dataset=karate&colour=right" + QUICK)
     assert "the planted answer" not in legend()  # nothing was planted
     assert legend("near") == ["right", "wrong", "what is explained"]
