@@ -14,7 +14,9 @@ from dashboard.jobs import wire
 from dashboard.jobs.job import Job, Priority
 from dashboard.jobs.worker import CANCEL, ENOUGH, PAUSE, RESUME, RUN
 
-BEHIND_OTHERS = 19 if os.name == "posix" else getattr(psutil, "IDLE_PRIORITY_CLASS", 0)  # for the system's scheduler
+# For the system's scheduler. Who waits for a worker waits for the server too, which draws for everybody: it goes first.
+BEHIND_SERVER = 5 if os.name == "posix" else getattr(psutil, "BELOW_NORMAL_PRIORITY_CLASS", 0)
+BEHIND_OTHERS = 19 if os.name == "posix" else getattr(psutil, "IDLE_PRIORITY_CLASS", 0)
 COMMAND = (sys.executable, "-c", "from dashboard.jobs.worker import main; main()")
 
 
@@ -30,8 +32,7 @@ class WorkerProcess:
             [*command, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         self._seen = psutil.Process(self.process.pid)
-        if behind_others:
-            self._seen.nice(BEHIND_OTHERS)
+        self._seen.nice(_niceness(BEHIND_OTHERS if behind_others else BEHIND_SERVER))
         self._speaking = threading.Lock()
         self.ready = False
         self.retired = False  # there was no device for it
@@ -113,3 +114,8 @@ class WorkerProcess:
     def kill(self, because: Exception | None = None) -> None:
         self.ended_because = because
         self.process.kill()
+
+
+def _niceness(behind: int) -> int:
+    """So far behind the server, which may itself stand behind others: nobody but root may go forward again."""
+    return min(19, os.nice(0) + behind) if os.name == "posix" else behind

@@ -57,7 +57,7 @@ def test_they_work_with_what_others_leave_of_the_machine(server):
     one = begin(toy_tasks.niceness)
     one.join(20)
     assert one.result == ("kept", 19)
-    assert run(server.pool, toy_tasks.niceness) == os.nice(0)
+    assert os.nice(0) < run(server.pool, toy_tasks.niceness) < 19  # the server draws for everybody, and goes first
 
 
 def test_one_that_waits_and_is_stopped_ends_with_nothing(server):
