@@ -5,6 +5,7 @@ pass as it follows the network. A pass that reads values on its way could go ano
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -13,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 # What may be asked of a tensor that is another in every pass: shapes and types stay. Properties come as "__get__".
 ABOUT_SHAPE = {
@@ -27,6 +29,8 @@ OF_SHAPE = {
     "ones_like",
     "full_like",
 }  # read nothing else of a tensor
+OTHER_MEMORY = {"set_", "__set__"}  # the same tensor, with the memory of another
+SIZED_BY_VALUES = {torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output}
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,17 @@ class Recorder(TorchFunctionMode):
         self.given = {_storage(tensor) for tensor in given}
         self.varying: set[int] = set()  # storages that something other is written into in every pass
         self.reason = ""  # why there is no tape
+        self.operators = _Operators()
+
+    def __enter__(self):
+        self.operators.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *raised):
+        super().__exit__(*raised)
+        self.operators.__exit__(*raised)
+        if self.operators.unseen:
+            self.reason = "something was worked out where it is not seen"
 
     def place(self, tensor: Tensor) -> Place:
         known = self._place_of.get(id(tensor))
@@ -79,7 +94,8 @@ class Recorder(TorchFunctionMode):
         kwargs = kwargs or {}
         tensors = _tensors(kwargs, _tensors(args, []))
         versions = [_version(tensor) for tensor in tensors]
-        result = func(*args, **kwargs)
+        with self.operators.of_function():
+            result = func(*args, **kwargs)
         if any(tensor.layout != torch.strided for tensor in _tensors(result, tensors.copy())):
             self.reason = "a sparse matrix says nothing of its memory"
         if self.reason:
@@ -90,7 +106,7 @@ class Recorder(TorchFunctionMode):
         varies = name not in OF_SHAPE and any([self._varies(tensor) for tensor in tensors])
         if varies and not torch.is_grad_enabled():
             self.reason = "gradients are turned off on the way"
-        if varies and not made and not written and name not in ABOUT_SHAPE:
+        if varies and (self.operators.sized_by_values or (not made and not written and name not in ABOUT_SHAPE)):
             self.reason = f"{name} reads values"
         nothing_done = not written and len(made) == 1 and any(made[0] is tensor for tensor in tensors)
         if (made or written) and not nothing_done:
@@ -147,6 +163,34 @@ class Recorder(TorchFunctionMode):
             if more == written:
                 return kept if written <= self.made - self.given else None
             written = more
+
+
+class _Operators(TorchDispatchMode):
+    """Sees the operators that torch functions are made of, and those of a script, which no torch function shows."""
+
+    def __init__(self):
+        super().__init__()
+        self.unseen = self.sized_by_values = self._within = False
+
+    @contextmanager
+    def of_function(self) -> Iterator[None]:
+        self._within, self.sized_by_values = True, False
+        try:
+            yield
+        finally:
+            self._within = False
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.unseen |= not self._within
+        self.sized_by_values |= not SIZED_BY_VALUES.isdisjoint(func.tags) and not _by_position(func, args)
+        return func(*args, **(kwargs or {}))
+
+
+def _by_position(func, args: tuple) -> bool:
+    """Rows taken by their numbers are as many as there are numbers; taken by true and false, as many as are true."""
+    return func is torch.ops.aten.index.Tensor and all(
+        index is None or index.dtype not in (torch.bool, torch.uint8) for index in args[1]
+    )
 
 
 class Tape:

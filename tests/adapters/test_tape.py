@@ -130,6 +130,37 @@ def test_who_writes_into_what_was_there_before_is_not_recorded():
     assert tape_of(lambda mask: memory.add_(mask.detach()) * mask, torch.rand(3))[0] is None
 
 
+SIZES = {
+    "rows that are true": lambda mask: mask * mask[mask > 0].shape[0],
+    "nonzero": lambda mask: mask * (mask > 0).nonzero().size(0),
+    "masked_select": lambda mask: mask * mask.masked_select(mask > 0).numel(),
+    "unique": lambda mask: mask * len((mask > 0).unique()),
+    "bincount": lambda mask: mask * len((mask > 0).long().bincount()),
+    "repeat_interleave": lambda mask: mask * len(mask.repeat_interleave((mask > 0).long())),
+    "a size that is a tensor": lambda mask: mask * len(torch.zeros((mask > 0).sum())),
+}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_sizes_that_are_read_from_values_are_not_recorded(size):
+    assert tape_of(SIZES[size], torch.rand(3))[0] is None
+
+
+def test_rows_that_are_taken_by_their_numbers_are_recorded():
+    tape, _ = tape_of(lambda mask: mask[mask.argsort()[:2]] * 2, torch.tensor([3.0, 1.0, 2.0]))
+    assert tape is not None
+    assert tape.play([torch.tensor([1.0, 5.0, 2.0])]).tolist() == [2.0, 4.0]
+
+
+def test_what_a_script_works_out_unseen_is_not_recorded():
+    scripted = torch.jit.script(beyond_all_masks)
+    assert tape_of(lambda mask: mask * scripted(mask), torch.rand(3))[0] is None
+
+
+def beyond_all_masks(mask: torch.Tensor):
+    return mask > 2
+
+
 class Doubled(torch.autograd.Function):
     """Twice the value, three times the gradient."""
 
