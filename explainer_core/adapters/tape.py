@@ -68,7 +68,6 @@ class Recorder(TorchFunctionMode):
         self.made: set[int] = set()  # storages that did not exist before
         self._place_of: dict[int, Place] = {}
         self.varies = {self.place(tensor).number for tensor in given}  # another in every pass
-        self.given = {_storage(tensor) for tensor in given}
         self.varying: set[int] = set()  # storages that something other is written into in every pass
         self.reason = ""  # why there is no tape
         self.operators = _Operators()
@@ -108,6 +107,10 @@ class Recorder(TorchFunctionMode):
             self.reason = "gradients are turned off on the way"
         if varies and (self.operators.sized_by_values or (not made and not written and name not in ABOUT_SHAPE)):
             self.reason = f"{name} reads values"
+        if not {_storage(tensor) for tensor in written} <= self.made:
+            self.reason = "memory that was there before is written into"
+        if name in OTHER_MEMORY:
+            self.reason = f"{name} gives a tensor other memory"
         nothing_done = not written and len(made) == 1 and any(made[0] is tensor for tensor in tensors)
         if (made or written) and not nothing_done:
             self._add(func, args, kwargs, tensors, result, written, varies)
@@ -150,18 +153,20 @@ class Recorder(TorchFunctionMode):
             return placed if isinstance(value, list) else tuple(placed)
         return {name: self._placed(each) for name, each in value.items()} if isinstance(value, dict) else value
 
-    def repeated(self) -> list[Operation] | None:
-        """The operations that vary, and those whose memory these write into; None where that is not the pass's own."""
+    def repeated(self) -> list[Operation]:
+        """The operations that vary, and all those on memory that these write into, or that is written into after them."""
         written: set[int] = set()
         while True:
-            varies, kept = set(self.varies), []
+            varies, kept, more, touched = set(self.varies), [], set(written), set()
             for operation in self.operations:
+                more |= operation.written & touched
                 if not written.isdisjoint(operation.storages) or not varies.isdisjoint(operation.reads):
                     kept.append(operation)
                     varies.update(operation.gives)
-            more = written.union(*(operation.written for operation in kept))
+                    more |= operation.written
+                    touched |= operation.storages
             if more == written:
-                return kept if written <= self.made - self.given else None
+                return kept
             written = more
 
 
@@ -254,12 +259,9 @@ def record(given: Sequence[Tensor], run: Callable[[], Tensor]) -> tuple[Tape | N
     recorder = Recorder(given)
     with recorder:
         answer = run()
-    operations = (
-        None if recorder.reason or recorder.place(answer).number not in recorder.varies else recorder.repeated()
-    )
-    if operations is None:
+    if recorder.reason or recorder.place(answer).number not in recorder.varies:
         return None, answer
-    return Tape(operations, recorder.tensors, len(given), recorder.place(answer).number), answer
+    return Tape(recorder.repeated(), recorder.tensors, len(given), recorder.place(answer).number), answer
 
 
 def _wanted(operations: Sequence[Operation], answer: int) -> list[Operation]:

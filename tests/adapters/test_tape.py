@@ -125,6 +125,39 @@ def test_sums_in_place_begin_anew_each_time():
         assert tape.play([torch.tensor([1.0, 1.0, 5.0])]).tolist() == [6.0, 12.0]
 
 
+def test_what_is_read_before_it_is_written_into_is_as_it_was():
+    def run(mask):
+        state = torch.zeros(2)
+        before = mask + state
+        state += 1.0
+        after = mask + state
+        state.unsqueeze_(0)
+        return before * after
+
+    tape, _ = tape_of(run, torch.rand(2))
+    assert tape is not None
+    for _ in range(2):
+        assert tape.play([torch.tensor([1.0, 2.0])]).tolist() == [2.0, 6.0]
+
+
+MEMORY = torch.zeros(3)
+SCRATCH = {
+    "reset": lambda mask: (mask + MEMORY.zero_()) * MEMORY.fill_(2.0),
+    "other data": lambda mask: mask * _with_other_data(torch.zeros(3)),
+    "set_": lambda mask: mask * torch.zeros(3).set_(mask.detach() * 2),
+}
+
+
+def _with_other_data(state):
+    state.data = torch.ones(3)
+    return state
+
+
+@pytest.mark.parametrize("scratch", SCRATCH)
+def test_memory_that_is_not_the_pass_s_own_is_not_recorded(scratch):
+    assert tape_of(SCRATCH[scratch], torch.rand(3))[0] is None
+
+
 def test_who_writes_into_what_was_there_before_is_not_recorded():
     memory = torch.zeros(3)
     assert tape_of(lambda mask: memory.add_(mask.detach()) * mask, torch.rand(3))[0] is None
