@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._functorch.pyfunctorch import retrieve_all_functorch_interpreters
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -30,6 +31,7 @@ OF_SHAPE = {
     "full_like",
 }  # read nothing else of a tensor
 OTHER_MEMORY = {"set_", "__set__"}  # the same tensor, with the memory of another
+OF_GRADIENTS = {"requires_grad", "is_leaf", "grad_fn", "grad"}  # a repeated pass need not have any
 SIZED_BY_VALUES = {torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output}
 
 
@@ -97,6 +99,8 @@ class Recorder(TorchFunctionMode):
             result = func(*args, **kwargs)
         if any(tensor.layout != torch.strided for tensor in _tensors(result, tensors.copy())):
             self.reason = "a sparse matrix says nothing of its memory"
+        if retrieve_all_functorch_interpreters():
+            self.reason = "the tensors of torch.func have no memory"
         if self.reason:
             return result
         written = [t for t, version in zip(tensors, versions, strict=True) if _version(t) != version]
@@ -105,6 +109,11 @@ class Recorder(TorchFunctionMode):
         varies = name not in OF_SHAPE and any([self._varies(tensor) for tensor in tensors])
         if varies and not torch.is_grad_enabled():
             self.reason = "gradients are turned off on the way"
+        asked = getattr(getattr(func, "__self__", None), "__name__", "") if name == "__get__" else name
+        if varies and asked in OF_GRADIENTS:
+            self.reason = f"{asked} is not there without gradients"
+        if varies and torch.is_autocast_enabled(tensors[0].device.type):
+            self.reason = "numbers are rounded on the way"
         if varies and (self.operators.sized_by_values or (not made and not written and name not in ABOUT_SHAPE)):
             self.reason = f"{name} reads values"
         if not {_storage(tensor) for tensor in written} <= self.made:

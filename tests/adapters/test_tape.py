@@ -9,6 +9,7 @@ from pyg_networks import CLASSES, FEATURES, GRAPH_NETWORKS, LAYERS, made
 from test_layers_of_pyg import node_graph
 from torch import nn
 from torch.overrides import _get_current_function_mode_stack
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 import explainer_core as xc
 from explainer_core.adapters.adapted import AdaptedPath
@@ -225,6 +226,36 @@ def test_gradients_turned_off_on_the_way_stay_off():
     assert tape_of(run, torch.rand(3))[0] is None
 
 
+def slope_of_cubes(mask):
+    """Gradients of its own, where nobody else needs any."""
+    with torch.enable_grad():
+        here = mask * 1.0 if mask.requires_grad else mask.requires_grad_()
+        return torch.autograd.grad((here**3).sum(), here, create_graph=True)[0]
+
+
+def rounded(mask):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        return (torch.eye(3) @ mask).float()
+
+
+SURROUNDINGS = {
+    "gradients on the way": slope_of_cubes,
+    "whether there are gradients": lambda mask: mask * 2 if (mask * 1).requires_grad else mask * 3,
+    "autocast": rounded,
+    "vmap": lambda mask: torch.vmap(torch.exp)(mask),
+    "torch.func.grad": lambda mask: torch.func.grad(lambda values: values.exp().sum())(mask),
+}
+
+
+@pytest.mark.parametrize("way", SURROUNDINGS)
+def test_what_functions_alone_do_not_repeat_is_not_recorded(way):
+    tape, answer = tape_of(SURROUNDINGS[way], torch.rand(3))
+    assert tape is None
+    assert answer.shape == (3,)
+    assert not _get_current_function_mode_stack()
+    assert not _get_current_dispatch_mode_stack()
+
+
 def test_nothing_is_left_after_an_exception_and_other_threads_are_not_recorded():
     seen = []
 
@@ -238,6 +269,7 @@ def test_nothing_is_left_after_an_exception_and_other_threads_are_not_recorded()
         tape_of(run, torch.rand(3))
     assert seen == [0]
     assert not _get_current_function_mode_stack()
+    assert not _get_current_dispatch_mode_stack()
     tape, _ = tape_of(lambda mask: mask * 2, torch.rand(3))
     assert tape is not None
     assert tape.play([torch.ones(3)]).tolist() == [2.0, 2.0, 2.0]
