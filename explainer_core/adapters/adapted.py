@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from explainer_core.adapters.call import Call
-from explainer_core.adapters.copying import stamp
+from explainer_core.adapters.copying import stamp, weights_of
 from explainer_core.adapters.levels import Levels
 from explainer_core.adapters.masking import MaskedNetwork, Pass
 from explainer_core.adapters.output import answer_of, as_logits
@@ -92,11 +92,12 @@ class AdaptedPath:
 
     def __init__(self, model: Adapted, batch: PredictionBatch, trim: Any = ..., repeats: bool = False):
         self.repeats = repeats
-        # by whether a mask and features are given; None where there can be no tape
-        self.tapes: dict[tuple[bool, bool], Tape | None] = {}
-        self._asked_about: set[tuple[bool, bool]] = set()
+        # by the types of the mask and the features that are given; None where there can be no tape
+        self.tapes: dict[tuple[torch.dtype | None, ...], Tape | None] = {}
+        self._asked_about: set[tuple[torch.dtype | None, ...]] = set()
         self.model, self.facts = model, model.facts
         self.network = model.copies.of(model.module)
+        self._weights, self._trained = weights_of(self.network.network), ()
         self.batch = batch
         self.trim = model.facts.trim if trim is ... else trim
 
@@ -106,11 +107,15 @@ class AdaptedPath:
         if self._padding:
             return self._padded(edge_weight, x)
         given = [value for value in (edge_weight, x) if value is not None]
-        what = edge_weight is not None, x is not None
+        what = tuple(None if value is None else value.dtype for value in (edge_weight, x))
         repeats = self.repeats and given and all(value.is_floating_point() for value in given)
         if not repeats or what not in self._asked_about:
             self._asked_about.add(what)
             return self._asked(edge_weight, x)
+        trained = tuple(0 if weight.is_inference() else weight._version for weight in self._weights)
+        if trained != self._trained:  # a tape holds what was worked out from weights
+            self.tapes = {each: None for each, tape in self.tapes.items() if tape is None}
+            self._trained = trained
         if what not in self.tapes:
             self.tapes[what], rows = self._recorded(edge_weight, x)
             return rows
@@ -127,7 +132,12 @@ class AdaptedPath:
 
     def _recorded(self, edge_weight: Tensor | None, x: Tensor | None) -> tuple[Tape | None, Tensor]:
         """A tape of this pass, and its answer."""
-        watched = [v if v is None or v.requires_grad else v.detach().requires_grad_() for v in (edge_weight, x)]
+        watched = [
+            v
+            if v is None or v.requires_grad
+            else v.detach().requires_grad_().clone()  # a leaf could not be written into
+            for v in (edge_weight, x)
+        ]
         with torch.enable_grad():
             tape, rows = record([v for v in watched if v is not None], lambda: self._asked(*watched))
         followed = torch.is_grad_enabled() and any(v is not None and v.requires_grad for v in (edge_weight, x))

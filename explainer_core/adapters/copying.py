@@ -57,10 +57,10 @@ def hookable_copy(module: nn.Module, *, shared: bool = True) -> nn.Module:
 
 def stamp(module: nn.Module) -> tuple:
     """Changes with every weight that is exchanged, moved or trained."""
-    return tuple((t.data_ptr(), 0 if t.is_inference() else t._version) for t in _state(module))
+    return tuple((t.data_ptr(), 0 if t.is_inference() else t._version) for t in weights_of(module))
 
 
-def _state(module: nn.Module) -> list[Tensor]:
+def weights_of(module: nn.Module) -> list[Tensor]:
     """Parameters and buffers, without their names, which torch takes four times as long to go through."""
     parts, seen, found = [module], {id(module)}, []
     for part in parts:  # grows on the way

@@ -57,6 +57,55 @@ def test_without_gradients_a_repeated_pass_has_none():
     assert torch.equal(answers[0], answers[2])
 
 
+def test_features_may_be_written_into_where_nobody_wants_their_gradient():
+    class Writes(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = pyg.GCNConv(FEATURES, CLASSES)
+
+        def forward(self, x, edge_index):
+            x[:, 0] = 0.0
+            return self.layer(x, edge_index)
+
+    graph = node_graph()
+    path = AdaptedPath(xc.adapt(Writes(), graph), everything(graph, "node", [xc.Node(0)], CPU), repeats=True)
+    x = torch.rand_like(path.batch.x)
+    first, *others = (path.logits(None, x.clone()) for _ in range(3))
+    assert all(torch.equal(first, other) for other in others)
+    assert not any(path.tapes.values())
+
+
+def test_a_path_that_outlives_a_training_step_asks_the_trained_network():
+    graph, network = node_graph(), pyg.GCNConv(FEATURES, CLASSES)  # its product with the features is worked out once
+    model = xc.adapt(network, graph)
+    batch = everything(graph, "node", [xc.Node(0)], CPU)
+    path = model.fast(batch)
+    mask = mask_of(batch, 0)
+    for _ in range(3):
+        path.logits(mask)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(1.0)
+    for _ in range(2):
+        torch.testing.assert_close(path.logits(mask), AdaptedPath(model, batch).logits(mask))
+
+
+def test_every_type_of_numbers_has_a_tape_of_its_own():
+    class Summed(nn.Module):
+        def forward(self, x, edge_index, edge_weight=None):
+            edge_weight = x.new_ones(edge_index.shape[1]) if edge_weight is None else edge_weight
+            return x.new_zeros(x.shape).index_add(0, edge_index[1], x[edge_index[0]] * edge_weight[:, None])
+
+    graph = node_graph()
+    path = AdaptedPath(xc.adapt(Summed(), graph), everything(graph, "node", [xc.Node(0)], CPU), repeats=True)
+    mask = mask_of(path.batch, 0).detach()
+    for _ in range(3):
+        assert path.logits(mask, path.batch.x).dtype == torch.float32
+    with pytest.raises(RuntimeError, match="scalar type"):  # as the network
+        path.logits(mask.double(), path.batch.x)
+    assert path.logits(mask.double(), path.batch.x.double()).dtype == torch.float64
+
+
 class Branching(nn.Module):
     """Goes another way where the states are large."""
 
