@@ -132,12 +132,7 @@ class AdaptedPath:
 
     def _recorded(self, edge_weight: Tensor | None, x: Tensor | None) -> tuple[Tape | None, Tensor]:
         """A tape of this pass, and its answer."""
-        watched = [
-            v
-            if v is None or v.requires_grad
-            else v.detach().requires_grad_().clone()  # a leaf could not be written into
-            for v in (edge_weight, x)
-        ]
+        watched = [v if v is None or v.requires_grad else _followed(v) for v in (edge_weight, x)]
         with torch.enable_grad():
             tape, rows = record([v for v in watched if v is not None], lambda: self._asked(*watched))
         followed = torch.is_grad_enabled() and any(v is not None and v.requires_grad for v in (edge_weight, x))
@@ -242,6 +237,11 @@ class AdaptedPath:
             empty = {name: values.new_zeros(1, *values.shape[1:]) for name, values in b.node_data.items()}
             own = replace(own, x=b.x.new_zeros(1, b.x.shape[1]), graph_of=b.graph_of.new_zeros(1), node_data=empty)
         return Piece(AdaptedPath(self.model, own, repeats=self.repeats), nodes, edges)
+
+
+def _followed(values: Tensor) -> Tensor:
+    """The same with a gradient, also where it was made in inference mode; and one may write into it, as into no leaf."""
+    return values.detach().clone().requires_grad_().clone()
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,6 +75,16 @@ def test_features_may_be_written_into_where_nobody_wants_their_gradient():
     assert not any(path.tapes.values())
 
 
+def test_a_mask_made_in_inference_mode_is_as_good_as_another():
+    graph = node_graph()
+    path = xc.adapt(made("GCNConv"), graph).fast(everything(graph, "node", [xc.Node(0)], CPU))
+    with torch.inference_mode():
+        mask = mask_of(path.batch, 0).detach()
+    first, *others = (path.logits(mask) for _ in range(3))
+    assert any(path.tapes.values())
+    assert all(torch.equal(first, other) for other in others)
+
+
 def test_a_path_that_outlives_a_training_step_asks_the_trained_network():
     graph, network = node_graph(), pyg.GCNConv(FEATURES, CLASSES)  # its product with the features is worked out once
     model = xc.adapt(network, graph)
