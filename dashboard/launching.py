@@ -46,9 +46,13 @@ class Launched:
     def wait(self) -> None:
         """Until the server ends, or Ctrl-C is pressed, which ends it."""
         try:
-            # not by joining its thread: Python 3.11 takes one for ended whose join Ctrl-C interrupts, and would not wait for it
-            while not self._server.ended.wait(LOOK):
-                pass
+            # here, since Streamlit complains of caches that are made before it runs
+            from dashboard.services import one_thread
+
+            with one_thread():  # nobody else works here meanwhile, and more threads would wait for each other
+                # not by joining its thread: Python 3.11 takes one for ended whose join Ctrl-C interrupts, and would not wait for it
+                while not self._server.ended.wait(LOOK):
+                    pass
         except KeyboardInterrupt:
             self.stop()
 
@@ -100,16 +104,17 @@ def launch(
     launched.add(entry)
     page = Launched(entry.info.name, server)
     waits = not _is_interactive() if block is None else block
-    sys.stdout.write(f"Graph Explainer: {page.url}{'  (Ctrl-C stops it)' if waits else ''}\n")
-    sys.stdout.flush()
-    if open_browser and _has_screen():
-        webbrowser.open(page.url)
-    if waits:
-        # here, since Streamlit complains of caches that are made before it runs
-        from dashboard.services import one_thread
-
-        with one_thread():  # nobody else works here meanwhile, and more threads would wait for each other
+    try:
+        sys.stdout.write(f"Graph Explainer: {page.url}{'  (Ctrl-C stops it)' if waits else ''}\n")
+        sys.stdout.flush()
+        if open_browser and _has_screen():
+            webbrowser.open(page.url)
+        if waits:
             page.wait()
+    except KeyboardInterrupt:  # from the moment it is promised
+        page.stop()
+        if not waits:
+            raise
     return page
 
 

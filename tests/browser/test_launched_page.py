@@ -42,8 +42,16 @@ launch(model, data)
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
+    yield from begun_in(tmp_path_factory.mktemp("program"))
+
+
+@pytest.fixture
+def another_program(tmp_path):
+    yield from begun_in(tmp_path)
+
+
+def begun_in(folder):
     """The script as a program of its own, and where it says that the page is."""
-    folder = tmp_path_factory.mktemp("program")
     path = folder / "train.py"
     path.write_text(SCRIPT + TWO_MORE_LINES)
     environment = {
@@ -167,5 +175,11 @@ def test_a_link_to_the_data_of_another_server_says_so(page):
 
 def test_the_last_control_c_stops_it(program):
     running, _ = program
+    running.send_signal(signal.SIGINT)
+    assert running.wait(20) == 0
+
+
+def test_control_c_stops_it_from_the_moment_it_is_promised(another_program):
+    running, _ = another_program
     running.send_signal(signal.SIGINT)
     assert running.wait(20) == 0
