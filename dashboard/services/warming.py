@@ -1,7 +1,9 @@
 """What the first visitor would otherwise wait for: data, network and drawing. Explaining is warmed up by the workers themselves."""
 
 import gc
+from contextlib import suppress
 
+from dashboard.catalogue.entry import NotHere
 from dashboard.first_look import first_look
 from dashboard.schema import Request
 from dashboard.services.catalogue import all_cards, datasets
@@ -19,7 +21,8 @@ def warm_up(*, alone: bool = True) -> None:
     dataset = next(iter(datasets()))
     card = next((card for card in all_cards() if card.dataset == dataset), None)
     if card is not None:  # else the page says why
-        drawn(Request(dataset, card.model, card.task, first_look(dataset).target))
+        with suppress(NotHere):  # `launch` was stopped meanwhile, and nobody will look
+            drawn(Request(dataset, card.model, card.task, first_look(dataset).target))
     if alone:
         # Streamlit collects all generations after every run of a page, and would look at every object of the libraries each time.
         gc.collect()
