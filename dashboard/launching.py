@@ -8,6 +8,7 @@ import threading
 import tomllib
 import webbrowser
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -46,10 +47,7 @@ class Launched:
     def wait(self) -> None:
         """Until the server ends, or Ctrl-C is pressed, which ends it."""
         try:
-            # here, since Streamlit complains of caches that are made before it runs
-            from dashboard.services import one_thread
-
-            with one_thread():  # nobody else works here meanwhile, and more threads would wait for each other
+            with _one_thread():  # nobody else works here meanwhile, and more threads would wait for each other
                 # not by joining its thread: Python 3.11 takes one for ended whose join Ctrl-C interrupts, and would not wait for it
                 while not self._server.ended.wait(LOOK):
                     pass
@@ -104,6 +102,8 @@ def launch(
     launched.add(entry)
     page = Launched(entry.info.name, server)
     waits = not _is_interactive() if block is None else block
+    if waits:
+        _one_thread()  # before Ctrl-C is promised: an import that it cuts off keeps its lock, and the server would never end
     try:
         sys.stdout.write(f"Graph Explainer: {page.url}{'  (Ctrl-C stops it)' if waits else ''}\n")
         sys.stdout.flush()
@@ -116,6 +116,13 @@ def launch(
         if not waits:
             raise
     return page
+
+
+def _one_thread() -> AbstractContextManager[None]:
+    """Imported here, since Streamlit complains of caches that are made before it runs."""
+    from dashboard.services import one_thread
+
+    return one_thread()
 
 
 # One server in a process: Streamlit can have no second
