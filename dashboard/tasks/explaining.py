@@ -17,7 +17,7 @@ from explainer_core import Explanation
 from explainer_core.explanation.answers import Answers
 from explainer_core.explanation.comparing import beside, on_edges_of, score
 from explainer_core.explanation.extraction import Subgraph
-from explainer_core.explanation.metrics import Faithfulness, edge_auc, faithfulness
+from explainer_core.explanation.metrics import edge_auc, faithfulness, of_verdict
 from explainer_core.explanation.trust import STARTS, Agreement, Trust, agreement_of, trust, with_size
 from explainer_core.explanation.verdict import Verdict
 from explainer_core.explanation.verifying import finished, judged_sizes, size_found
@@ -115,17 +115,16 @@ def explain(request: Request, emit: Emit) -> Found:
     keep_answers(request, answers)
     found = Timed(explanation, time.perf_counter() - began)
     mask = replace(explanation, method=MASK_METHOD, table=(), verdict=None) if searches else None
-    scores, sizes = _scores(request, found, [found])[0], judged_sizes(model, data, explanation)
-    return Found(
-        found, None if mask is None else Timed(mask, optimised_in), scores, sizes, size_found(explanation, sizes)
-    )
+    sizes = judged_sizes(model, data, explanation, answers)
+    mask_timed = None if mask is None else Timed(mask, optimised_in)
+    return Found(found, mask_timed, _own_scores(request, found), sizes, size_found(explanation, sizes))
 
 
 def resize(request: Request, found: Timed, emit: Emit) -> Found:
     """The same weights and the same search at the request's K_M and K_F, judged there."""
     sized = Timed(_cut(request, found.explanation), found.seconds)
     sizes = judged_sizes(network(request.dataset, request.model), subject(request)[0], sized.explanation)
-    return Found(sized, None, _scores(request, sized, [sized])[0], sizes, size_found(sized.explanation, sizes))
+    return Found(sized, None, _own_scores(request, sized), sizes, size_found(sized.explanation, sizes))
 
 
 def _cut(request: Request, found: Explanation) -> Explanation:
@@ -142,7 +141,7 @@ def compare(
     for each, timed in zip(others_asked, known, strict=True):
         timed = _explained_by(request, each.request) if timed is None else timed
         others.append(replace(timed, explanation=beside(own.explanation, timed.explanation)))
-    scores = _scores(request, own, others, [each.name for each in others_asked]) if others else []
+    scores = _scores(request, own, others, [each.name for each in others_asked])
     return Compared(_trust(request, own.explanation), tuple(others), tuple(scores))
 
 
@@ -155,26 +154,20 @@ def _explained_by(request: Request, asked: Request) -> Timed:
     return Timed(found if asked.model == request.model else on_edges_of(computation_graph(request), found), seconds)
 
 
-def _scores(request: Request, own: Timed, others: Sequence[Timed], names: Sequence[str] = ()) -> list[Scores]:
-    """Each one's score, all judged in one pass by the network that is explained."""
+def _own_scores(request: Request, own: Timed) -> Scores:
+    """Of what is shown: its verdict's figures, since what the page says twice must be one number to the last digit."""
+    figures, area = of_verdict(own.explanation, judged(own.explanation)), _auc(request, own.explanation)
+    return Scores(request.method, own.seconds, area, figures, score(own.explanation, figures))
+
+
+def _scores(request: Request, own: Timed, others: Sequence[Timed], names: Sequence[str]) -> list[Scores]:
+    """Those of other methods, all judged in one pass by the network that is explained."""
     found = [timed.explanation for timed in others]
-    judged_by = network(request.dataset, request.model)
-    figures = [
-        _as_in_verdict(each, of_each)
-        for each, of_each in zip(found, faithfulness(judged_by, subject(request)[0], found), strict=True)
-    ]
+    figures = faithfulness(network(request.dataset, request.model), subject(request)[0], found)
     return [
         Scores(name, timed.seconds, _auc(request, each), of_each, score(own.explanation, of_each))
-        for name, timed, each, of_each in zip(names or [request.method], others, found, figures, strict=True)
+        for name, timed, each, of_each in zip(names, others, found, figures, strict=True)
     ]
-
-
-def _as_in_verdict(explanation: Explanation, figures: Faithfulness) -> Faithfulness:
-    """The figures of the verdict, where there is one: what the page says twice must be one number to the last digit."""
-    shown = explanation.verdict
-    if shown is None:
-        return figures
-    return replace(figures, full=shown.full, kept=shown.alone, without=shown.without, keeps_class=shown.keeps_class)
 
 
 def _auc(request: Request, explanation: Explanation) -> float | None:
@@ -188,8 +181,8 @@ def _trust(request: Request, explanation: Explanation) -> Trust:
     """Of the size that is shown alone: every other has been judged with the explanation."""
     model, data = network(request.dataset, request.model), subject(request)[0]
     found = trust(model, data, explanation, sizes=())
-    figures = _as_in_verdict(explanation, found.faithfulness)
-    return replace(found, curve=(), faithfulness=figures, empty_probability=judged(explanation).empty)
+    shown = judged(explanation)
+    return replace(found, curve=(), faithfulness=of_verdict(explanation, shown), empty_probability=shown.empty)
 
 
 def try_starts(request: Request, own: Explanation, known: Sealed | None, emit: Emit) -> tuple[Sealed, Agreement]:

@@ -1,6 +1,6 @@
 """What a model has said of parts of one computation graph, so that it is asked about each of them once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -33,22 +33,28 @@ class Answers:
 
     def ask(self, judge: Judge, asked: Sequence[tuple[int, Question]]) -> list[Answer]:
         """The answers to questions about one target; the judge is asked about the parts that are new."""
-        alone = _answers(self.alone, judge.alone, [(q, q.alone) for _, q in asked])
-        without = _answers(self.without, judge.without, [(q, q.without) for _, q in asked])
-        return [Answer(*both) for both in zip(alone, without, strict=True)]
+        alone = _Side(self.alone, [(question, question.alone) for _, question in asked])
+        without = _Side(self.without, [(question, question.without) for _, question in asked])
+        alone_found, without_found = judge.both(alone.unknown, without.unknown)
+        both = zip(alone.answers(alone_found), without.answers(without_found), strict=True)
+        return [Answer(*answers) for answers in both]
 
 
-def _answers(
-    known: dict[bytes, np.ndarray], ask: Callable, asked: Sequence[tuple[Question, np.ndarray]]
-) -> list[np.ndarray]:
-    names = [question.names(rows) for question, rows in asked]
-    new: dict[bytes, None] = {}
-    wide = []
-    for (question, rows), of_rows in zip(asked, names, strict=True):
-        fresh = {name: i for i, name in enumerate(of_rows) if name not in known and name not in new}
-        new |= dict.fromkeys(fresh)
-        wide.append(question.over_pairs(rows[list(fresh.values())]))
-    if new:
-        (answers,) = ask([(0, np.concatenate(wide))])
-        known |= zip(new, answers, strict=True)
-    return [np.array([known[name] for name in of_rows]) for of_rows in names]
+class _Side:
+    """The rows of some questions, alone or without them, by the names of their parts."""
+
+    def __init__(self, known: dict[bytes, np.ndarray], asked: Sequence[tuple[Question, np.ndarray]]):
+        self.known, self.names, self.new = known, [question.names(rows) for question, rows in asked], {}
+        wide = []
+        for (question, rows), names in zip(asked, self.names, strict=True):
+            fresh = {name: i for i, name in enumerate(names) if name not in known and name not in self.new}
+            self.new |= dict.fromkeys(fresh)
+            if fresh:
+                wide.append(question.over_pairs(rows[list(fresh.values())]))
+        self.unknown = [(0, np.concatenate(wide))] if wide else []  # what the judge is asked: all are about its first
+
+    def answers(self, found: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """What is said of each question's rows, once the judge has said it of those that are new."""
+        for answers in found:
+            self.known |= zip(self.new, answers, strict=True)
+        return [np.array([self.known[name] for name in names]) for names in self.names]

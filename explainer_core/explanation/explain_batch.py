@@ -119,7 +119,7 @@ class ExplainBatch:
             )  # in the order of the first that has each
             steady = [name for name in names if name != self.own_proposal]
             found = yield from verifying(judge, found, proposals, steady, answers)
-        found = with_verdicts(judge, found)
+        found = with_verdicts(judge, found, answers)
         yield
         return with_features(judge, self.data, found) if self.method.mask else found
 

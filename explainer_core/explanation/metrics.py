@@ -11,6 +11,7 @@ from explainer_core.checks import one_of
 from explainer_core.explanation.extraction import Subgraph
 from explainer_core.explanation.judging import Judge, edge_rows
 from explainer_core.explanation.result import Explanation
+from explainer_core.explanation.verdict import Verdict
 from explainer_core.graph import Graph, GraphSet
 from explainer_core.models.protocol import Model
 from explainer_core.targets import Node, WholeGraph, number_in_set
@@ -122,19 +123,31 @@ def faithfulness(
     subgraphs = [e.subgraph() for e in explanations] if subgraphs is None else subgraphs
     judge = Judge(model, data, explanations)
     rows = [(i, edge_rows(e, [s.edges])) for i, (e, s) in enumerate(zip(explanations, subgraphs, strict=True))]
-    found = zip(explanations, rows, judge.alone(rows), judge.without(rows), strict=True)
-    return [_faithfulness(e, row, alone[0], without[0]) for e, (_, row), alone, without in found]
+    found = zip(explanations, rows, *judge.both(rows, rows), strict=True)
+    return [_faithfulness(e, row[0], alone[0], without[0]) for e, (_, row), alone, without in found]
 
 
 def _faithfulness(explanation: Explanation, row: np.ndarray, alone: np.ndarray, without: np.ndarray) -> Faithfulness:
-    label, kept = explained_class(explanation), row[0][explanation.pair_numbers]
+    label = explained_class(explanation)
     return Faithfulness(
         full=explanation.probabilities[label],
         kept=float(alone[label]),
         without=float(without[label]),
         keeps_class=int(alone.argmax()) == label,
-        sparsity=float(1 - kept.mean()) if len(kept) else 0.0,
+        sparsity=_sparsity(explanation, row),
     )
+
+
+def of_verdict(explanation: Explanation, verdict: Verdict) -> Faithfulness:
+    """The same from the verdict on an explanation's G_S: the model is not asked again."""
+    (row,) = edge_rows(explanation, [explanation.subgraph().edges])
+    sparsity = _sparsity(explanation, row)
+    return Faithfulness(verdict.full, verdict.alone, verdict.without, verdict.keeps_class, sparsity)
+
+
+def _sparsity(explanation: Explanation, row: np.ndarray) -> float:
+    kept = row[explanation.pair_numbers]
+    return float(1 - kept.mean()) if len(kept) else 0.0
 
 
 def explained_class(explanation: Explanation) -> int:

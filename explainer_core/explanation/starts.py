@@ -60,11 +60,11 @@ class Starts:
             found += self._explanations(some, learnt)
         _share_edges(found)
         judge = Judge(self.batch.objective.model, self.batch.data, found[:1])
+        answers = Answers() if self.answers is None else self.answers
         if self.batch.method.verifies:
-            found = yield from self._verifying(judge, found, begun, beside)
+            found = yield from self._verifying(judge, answers, found, begun, beside)
             _share_edges(found)
-        judge.subjects *= len(found)  # they have the same edges, and so the same parts
-        return with_verdicts(judge, found)
+        return with_verdicts(judge, found, answers)
 
     def _seeds_of(self, first_seeds: Sequence[int]) -> list[int]:
         """The seed of every run, start by start."""
@@ -102,9 +102,13 @@ class Starts:
         return found
 
     def _verifying(
-        self, judge: Judge, found: list[Explanation], begun: Search | None, beside: dict[str, Tensor]
+        self,
+        judge: Judge,
+        answers: Answers,
+        found: list[Explanation],
+        begun: Search | None,
+        beside: dict[str, Tensor],
     ) -> Generator[float, None, list[Explanation]]:
-        answers = Answers() if self.answers is None else self.answers
         steady = self._steady_proposals(found[0], beside) if begun is None else {}
         searches: list[Search] = []
         for explanation in found:

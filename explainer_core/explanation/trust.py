@@ -75,7 +75,7 @@ def trust(
     *,
     sizes: Sequence[int] | None = None,
 ) -> Trust:
-    """Judges an explanation cut at K_M, its own unless given, in two batches of forward passes.
+    """Judges an explanation cut at K_M, its own unless given, in one batch of forward passes.
 
     The curve covers `sizes`, or 1 up to 30 or all there is, and always K_M: each point is what choosing that K_M gives.
     """
@@ -84,8 +84,8 @@ def trust(
     rows = edge_rows(explanation, [(), *(explanation.subgraph(size).edges for size in sizes)])
     motif = _motif_row(data, explanation)
     judge = Judge(model, data, [explanation])
-    (alone,) = judge.alone([(0, rows if motif is None else np.concatenate([rows, motif[None]]))])
-    (without,) = judge.without([(0, rows[1:])])
+    parts = rows if motif is None else np.concatenate([rows, motif[None]])
+    (alone,), (without,) = judge.both([(0, parts)], [(0, rows[1:])])
     label = explained_class(explanation)
     curve = tuple(
         SizePoint(size, float(a[label]), float(w[label]), int(a.argmax()) == label)

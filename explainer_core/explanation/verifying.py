@@ -75,6 +75,7 @@ def asked_of(explanation: Explanation) -> Asked:
 
 
 Result = TypeVar("Result")
+Candidates = list[tuple[tuple[tuple[int, int], ...], Judged | None]]  # G_S of some sizes, with what is known of each
 Asking = Callable[[Sequence[tuple[int, Question]]], list[Answer]]  # each with the number of the search that asks
 
 
@@ -117,26 +118,27 @@ def finished(steps: Generator[object, None, Result]) -> Result:
             return end.value
 
 
-def with_verdicts(judge: Judge, explanations: Sequence[Explanation]) -> list[Explanation]:
-    """The explanations with K_M settled where it is "auto", and what the model says of the G_S that is shown."""
+def with_verdicts(
+    judge: Judge, explanations: Sequence[Explanation], answers: Answers | None = None
+) -> list[Explanation]:
+    """The explanations with K_M settled where it is "auto", and what the model says of the G_S that is shown. `answers` are
+    those about parts of the one computation graph that all of them have."""
     candidates = [_sizes_to_judge(explanation) for explanation in explanations]
-    rows = [edge_rows(e, [edges for edges, _ in some]) for e, some in zip(explanations, candidates, strict=True)]
-    empty = [np.zeros((1, len(e.pairs)), dtype=bool) for e in explanations]
-    unknown = [
-        np.array([judged is None for _, judged in some], dtype=bool) for some in candidates
-    ]  # what the search has asked already is not asked again
-    asked = [row[new] for row, new in zip(rows, unknown, strict=True)]
-    alone, without = judge.both(
-        [(i, np.concatenate([none, row])) for i, (none, row) in enumerate(zip(empty, asked, strict=True))],
-        list(enumerate(asked)),
-    )
+    asked = [(i, _about(*each)) for i, each in enumerate(zip(explanations, candidates, strict=True))]
+    found = answers_of(judge, asked) if answers is None else answers.ask(judge, asked)
     return [
-        _settled(e, _all_judged(e, some, a[1:], w), a[0])
-        for e, some, a, w in zip(explanations, candidates, alone, without, strict=True)
+        _settled(e, _all_judged(e, some, answer), answer.alone[0])
+        for e, some, answer in zip(explanations, candidates, found, strict=True)
     ]
 
 
-def _sizes_to_judge(explanation: Explanation) -> list[tuple[tuple, Judged | None]]:
+def _about(explanation: Explanation, candidates: Candidates) -> Question:
+    """What is to be asked about them: no edge at all, and those that the search has not asked about."""
+    rows = edge_rows(explanation, [(), *(edges for edges, judged in candidates if judged is None)])
+    return Question(rows, rows[1:], np.arange(len(explanation.pairs)), len(explanation.pairs))
+
+
+def _sizes_to_judge(explanation: Explanation) -> Candidates:
     """The G_S of each size in question, with what is known of it."""
     k_m = explanation.config.k_m
     sizes = [k_m] if isinstance(k_m, int) else sizes_of(explanation)  # "auto" is the only word it may be
@@ -152,20 +154,18 @@ def sizes_of(explanation: Explanation, largest: int = LARGEST) -> range:
 
 
 def judged_sizes(
-    model: Model, data: Graph | GraphSet, explanation: Explanation
+    model: Model, data: Graph | GraphSet, explanation: Explanation, answers: Answers | None = None
 ) -> tuple[tuple[Subgraph, Verdict], ...]:
     """G_S of every size from 1 on and its verdict: what choosing that K_M gives. What the search has asked the model
-    already is not asked again; the rest is one batch."""
+    already, or is among the `answers` about this target, is not asked again; the rest is one batch."""
     sizes = range(1, max(sizes_of(explanation)[-1], explanation.size) + 1)
     kept = [explanation.subgraph(size) for size in sizes]
     candidates = [(part.edges, explanation.judged(size)) for size, part in zip(sizes, kept, strict=True)]
-    rows = edge_rows(explanation, [(), *(edges for edges, judged in candidates if judged is None)])
-    judge = Judge(model, data, [explanation])
-    (alone,), (without,) = judge.alone([(0, rows)]), judge.without([(0, rows[1:])])
-    judged = _all_judged(explanation, candidates, alone[1:], without)
-    label, full = explained_class(explanation), asked_of(explanation).full
-    nothing = {"empty": float(alone[0][label]), "empty_keeps": int(alone[0].argmax()) == label}
-    verdicts = [verdict_of(each, full=full, **nothing) for each in judged]
+    judge, asked = Judge(model, data, [explanation]), [(0, _about(explanation, candidates))]
+    (answer,) = (Answers() if answers is None else answers).ask(judge, asked)
+    label, full, alone = explained_class(explanation), asked_of(explanation).full, answer.alone[0]
+    nothing = {"empty": float(alone[label]), "empty_keeps": int(alone.argmax()) == label}
+    verdicts = [verdict_of(each, full=full, **nothing) for each in _all_judged(explanation, candidates, answer)]
     if explanation.verdict is not None:
         verdicts[explanation.size - 1] = explanation.verdict  # one number to the last digit
     return tuple(zip(kept, verdicts, strict=True))
@@ -178,9 +178,9 @@ def size_found(explanation: Explanation, sizes: Sequence[tuple[Subgraph, Verdict
     return smallest_good(judged, asked_of(explanation))
 
 
-def _all_judged(explanation: Explanation, candidates, alone: np.ndarray, without: np.ndarray) -> list[Judged]:
-    """Each candidate with its answers; those that were not known come in the order they were asked."""
-    label, asked = explained_class(explanation), iter(zip(alone, without, strict=True))
+def _all_judged(explanation: Explanation, candidates: Candidates, answer: Answer) -> list[Judged]:
+    """Each candidate with what is known of it, or what was answered: no edge at all first, then those that were asked about."""
+    label, asked = explained_class(explanation), iter(zip(answer.alone[1:], answer.without, strict=True))
     found = []
     for edges, judged in candidates:
         if judged is None:

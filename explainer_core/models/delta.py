@@ -66,20 +66,20 @@ def root_embeddings(base: Baseline, layers: Sequence[Layer]) -> Tensor:
     states = []
     for i, (each, layer) in enumerate(zip(layers, model.message_layers, strict=True)):
         count, silent = len(each.nodes), each.silent[0]
-        own = base.own[i][each.nodes]
+        own = base.own[i].index_select(0, each.nodes)
         sent = [own.new_zeros(count, own.shape[1])]  # who receives comes first in the table
         if h is not None:
             state = layer.transform(h)
-            sent.append(state - base.own[i][last_nodes])
+            sent.append(state - base.own[i].index_select(0, last_nodes))
             again = (each.before >= 0).nonzero().squeeze(1)
-            own[again] = state[each.before[again]]
+            own.index_copy_(0, again, state.index_select(0, each.before[again]))
         # a silent edge takes away what its source sent before: one row of the table for each
-        table = torch.cat([*sent, -base.own[i][silent]])
+        table = torch.cat([*sent, -base.own[i].index_select(0, silent)])
         rows = count + len(last_nodes) + torch.arange(len(silent), device=silent.device)
         source = torch.cat([count + each.changed[0], rows])
         target = torch.cat([each.changed[1], each.silent[1]])
         inputs = LayerInputs(source, target, count, base.degree[torch.cat([each.nodes, last_nodes, silent])])
-        received = base.received[i][each.nodes] + layer.aggregate(table, inputs)
+        received = base.received[i].index_select(0, each.nodes) + layer.aggregate(table, inputs)
         h, last_nodes = model.finish(i, layer.update(received, own, inputs)), each.nodes
         states.append(h[each.roots])
     return model.jump(states)
@@ -112,48 +112,50 @@ class DeltaGNN:
 
     def _layers(self, silent: np.ndarray) -> list[Layer]:
         """Layer by layer, what has changed by then and can still be felt."""
+        source, target = self.ends
+        gone_row, gone = silent.nonzero()
         active = np.zeros((len(silent), len(self.in_time)), dtype=bool)  # before the first layer nothing has changed
         number = np.full(active.shape, -1)
+        row, node = active.nonzero()
         found = []
-        for i, (edges, start, targets) in enumerate(self._edges_in_time):
-            source, target = self.ends[:, edges]
-            falls_silent = silent[:, edges]  # (rows, edges)
-            brings = active[:, source]
-            active = active & (self.in_time >= i)
-            if len(edges):
-                active[:, targets] |= np.logical_or.reduceat(brings | falls_silent, start, axis=1)
+        for i in range(self.model.num_layers):
+            felt = self.in_time[target[gone]] >= i
+            gone_row, gone = gone_row[felt], gone[felt]
+            at, edge = self._edges_from(i, node)
+            heard = ~silent[row[at], edge]
+            at, edge = at[heard], edge[heard]
+            active &= self.in_time >= i
+            active[gone_row, target[gone]] = True
+            active[row[at], target[edge]] = True
             active[:, self.roots] = True
-            last, number = number, np.full(active.shape, -1)
+            changed_row, last, number = row[at], number, np.full(active.shape, -1)
             row, node = active.nonzero()
             number[row, node] = np.arange(len(row))
-            changed, gone = (brings & ~falls_silent).nonzero(), falls_silent.nonzero()
-            found.append(
-                Layer(
-                    *map(
-                        self._tensor,
-                        (
-                            node,
-                            last[row, node],
-                            np.stack([last[changed[0], source[changed[1]]], number[changed[0], target[changed[1]]]]),
-                            np.stack([source[gone[1]], number[gone[0], target[gone[1]]]]),
-                            number[:, self.roots],
-                        ),
-                    )
-                )
+            parts = (
+                node,
+                last[row, node],
+                np.stack([at, number[changed_row, target[edge]]]),
+                np.stack([source[gone], number[gone_row, target[gone]]]),
+                number[:, self.roots],
             )
+            found.append(Layer(*map(self._tensor, parts)))
         return found
+
+    def _edges_from(self, layer: int, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The edges along which these nodes may change others in that layer, each with the position of its node."""
+        edges, start = self._edges_in_time[layer]
+        first, count = start[nodes], start[nodes + 1] - start[nodes]
+        at = np.repeat(np.arange(len(nodes)), count)
+        before = np.cumsum(count) - count  # edges of the nodes before
+        return at, edges[np.arange(len(at)) + (first - before)[at]]
 
     def _tensor(self, array: np.ndarray) -> Tensor:
         return torch.from_numpy(array).to(self.batch.x.device)
 
     @cached_property
-    def _edges_in_time(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Of each layer the edges along which a change can still be felt, sorted by target, where each target's begin, and
-        the targets."""
-        order = np.argsort(self.ends[1], kind="stable")
-        found = []
-        for i in range(self.model.num_layers):
-            edges = order[self.in_time[self.ends[1][order]] >= i]
-            targets, start = np.unique(self.ends[1][edges], return_index=True)
-            found.append((edges, start, targets))
-        return found
+    def _edges_in_time(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of each layer the edges along which a change can still be felt, sorted by source, and where each node's begin."""
+        order = np.argsort(self.ends[0], kind="stable")
+        sorted_edges = [order[self.in_time[self.ends[1][order]] >= i] for i in range(self.model.num_layers)]
+        nodes = np.arange(len(self.in_time) + 1)
+        return [(edges, np.searchsorted(self.ends[0][edges], nodes)) for edges in sorted_edges]

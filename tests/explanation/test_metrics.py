@@ -161,3 +161,11 @@ def test_where_nothing_can_be_ranked_the_auc_is_nan():
         for protocol in metrics.PROTOCOLS:
             assert np.isnan(metrics.edge_auc(same, [ranked(same, 0, [5, 4, 3, 2, 1])], protocol=protocol))
     assert np.isnan(metrics.edge_auc(graph, []))
+
+
+@pytest.mark.parametrize("task", ["node", "graph", "link"])
+def test_the_figures_of_a_verdict_are_those_of_asking_again(task):
+    model, data, targets = case(task)
+    found = explain(model, data, targets[0], replace(QUICK, refine=True))
+    (asked,), told = metrics.faithfulness(model, data, [found]), metrics.of_verdict(found, found.verdict)
+    assert vars(told) == pytest.approx(vars(asked), abs=1e-6)

@@ -11,8 +11,9 @@ from explainer_core.api import explain, explain_many, explain_starts, explain_st
 from explainer_core.config import ExplainConfig
 from explainer_core.explanation.answers import Answers
 from explainer_core.explanation.judging import Judge
+from explainer_core.explanation.metrics import faithfulness
 from explainer_core.explanation.search import Search
-from explainer_core.explanation.verifying import finished
+from explainer_core.explanation.verifying import finished, judged_sizes
 from explainer_core.targets import Node
 
 QUICK = ExplainConfig(steps=15, seed=3)
@@ -89,16 +90,16 @@ def test_starts_that_are_known_are_left_out_and_the_others_are_the_same():
 
 def test_the_model_is_asked_about_a_part_only_once(monkeypatch):
     model, data, targets = case("node")
-    explanation, really, asked = explain(sharp(model), data, targets[0], QUICK), Judge.without, []
+    explanation, really, asked = explain(sharp(model), data, targets[0], QUICK), Judge.both, []
 
-    def without(judge, some):
-        asked.extend(row.tobytes() for _, rows in some for row in rows if row.any())  # the verdicts ask about none
-        return really(judge, some)
+    def both(judge, *sides):
+        asked.extend((side, row.tobytes()) for side, some in enumerate(sides) for _, rows in some for row in rows)
+        return really(judge, *sides)
 
-    monkeypatch.setattr(Judge, "without", without)
+    monkeypatch.setattr(Judge, "both", both)
     together = finished(explain_starts(model, data, explanation, starts=5))
     assert len(together) == 4
-    assert len(asked) == len(set(asked)) > 20
+    assert len(asked) == len(set(asked)) > 40
 
 
 def test_the_share_that_is_done_grows_to_its_end():
@@ -145,8 +146,7 @@ def test_what_the_model_has_said_before_changes_nothing_and_is_not_asked_again(t
     *_, last = explain_steps(sharp(model), data, targets[0], QUICK, answers=answers)
     explanation = last.explanation()
     asked = []
-    for side in ("alone", "without"):
-        monkeypatch.setattr(Judge, side, counted(getattr(Judge, side), asked))
+    monkeypatch.setattr(Judge, "both", counted(Judge.both, asked))
     alone = finished(explain_starts(model, data, explanation, starts=3))
     questions = sum(asked)
     asked.clear()
@@ -154,6 +154,24 @@ def test_what_the_model_has_said_before_changes_nothing_and_is_not_asked_again(t
     for one, other in zip(again, alone, strict=True):
         same(one, other)
     assert sum(asked) < questions
+
+
+@pytest.mark.parametrize("task", ["node", "graph", "link"])
+def test_every_size_is_judged_from_what_was_answered_while_it_was_searched_for(task, monkeypatch):
+    """Not one part is asked about again; each figure is what the model says of that part when it is asked anew."""
+    model, data, targets = case(task)
+    sharp(model)
+    answers = Answers()
+    *_, last = explain_steps(model, data, targets[0], QUICK, answers=answers)
+    explanation, asked = last.explanation(), []
+    monkeypatch.setattr(Judge, "both", counted(Judge.both, asked))
+    sizes = judged_sizes(model, data, explanation, answers)
+    assert sum(asked) == 0
+    assert sizes[explanation.size - 1][1] == explanation.verdict
+    for part, verdict in sizes:
+        (anew,) = faithfulness(model, data, [explanation], [part])
+        assert (verdict.alone, verdict.without) == pytest.approx((anew.kept, anew.without), abs=1e-6)
+        assert verdict.keeps_class == anew.keeps_class
 
 
 @pytest.mark.parametrize("changes", [{}, {"temperature": 2.0}, {"connected": False}], ids=str)
@@ -201,8 +219,8 @@ def test_only_the_mask_itself_depends_on_the_start(task):
 def counted(ask, asked):
     """The same, with the number of parts noted each time."""
 
-    def noted(judge, questions):
-        asked.append(sum(len(rows) for _, rows in questions))
-        return ask(judge, questions)
+    def noted(judge, *sides):
+        asked.append(sum(len(rows) for questions in sides for _, rows in questions))
+        return ask(judge, *sides)
 
     return noted
