@@ -46,8 +46,8 @@ class ExplainConfig:
     feat_entropy: float = knob(0.0, low=0.0, high=5.0, help="Weight that pushes every feature towards kept or dropped")
     laplacian: float = knob(0.0, low=0.0, high=5.0, help="Weight against edges between nodes predicted to differ")
 
-    steps: int = knob(50, low=1, high=2000, help="How many steps the masks are learnt for at most")
-    learning_rate: float = knob(0.15, low=1e-4, high=1.0, help="How far one step moves a mask")
+    steps: int = knob(30, low=1, high=2000, help="How many steps the masks are learnt for at most")
+    learning_rate: float = knob(0.25, low=1e-4, high=1.0, help="How far one step moves a mask")
     temperature: float = knob(
         7.0, low=0.1, high=20.0, help="Divides the logits, so that a sure prediction still has a gradient"
     )

@@ -178,8 +178,8 @@ def test_the_shape_is_named_or_counted_in_good_grammar():
 def test_the_members_of_a_prototype_are_nearer_to_it_than_another_shape():
     """Houses of BA-Shapes: what is explained of a roof is nearly the prototype of roofs; two edges of the base are not."""
     graph, model = xc.load_dataset("ba_shapes"), xc.load_pretrained("ba_shapes")
-    config = xc.ExplainConfig(steps=30, k_m=5)
-    prototype = xc.prototype(model, graph, 1, instances=6, config=config)
+    config = xc.ExplainConfig(k_m=5)
+    prototype = xc.prototype(model, graph, 1, instances=20, config=config)
     members = [member.explanation for member in prototype.members]
     small = replace(xc.explain(model, graph, Node(0), xc.ExplainConfig(k_m=1), "gradient"), predicted_class=1)
     *own, other = likeness_traits({1: prototype}, [*members, small], graph)

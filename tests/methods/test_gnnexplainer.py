@@ -538,7 +538,7 @@ def test_with_the_features_as_they_are_the_steps_are_those_of_autograd_too(task,
 def all_terms(**changes):
     """Every term weighs something."""
     weights = {"size": 0.3, "size_start": 0.01, "entropy": 0.7, "feat_entropy": 0.3, "laplacian": 0.4}
-    return joint(**{"steps": 10, "start": 1.0, "temperature": 2.0} | weights | changes)
+    return joint(**{"steps": 10, "learning_rate": 0.15, "start": 1.0, "temperature": 2.0} | weights | changes)
 
 
 def descended(objective, edge, tie, feature):
