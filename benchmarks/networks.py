@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import platformdirs
@@ -16,7 +17,7 @@ from explainer_core.zoo.cards import train_recipe
 from explainer_core.zoo.pretrained import PretrainedError, find_card, load_weights, save_pretrained
 from explainer_core.zoo.recipes import RECIPES, Recipe
 from explainer_core.zoo.tasks import GraphTask
-from explainer_core.zoo.training import TrainConfig, freeze, train
+from explainer_core.zoo.training import Epoch, TrainConfig, freeze, train
 
 CPU = torch.device("cpu")
 # As the shipped networks of Mutagenicity; attention by sigmoid, since a softmax cannot count.
@@ -41,9 +42,18 @@ def trained(dataset: str, seed: int) -> GNN:
     except PretrainedError:
         pass  # not there yet, or of another version: trained below
     with tqdm(total=recipe.config.epochs, desc=f"training {dataset}, seed {seed}", leave=False) as bar:
-        model, card = train_recipe(recipe, seed=seed, on_epoch=lambda *_: bar.update())
+        model, card = train_recipe(recipe, seed=seed, on_epoch=_counting(bar))
     save_pretrained(model, card, folder=folder)
     return model
+
+
+def _counting(bar: tqdm) -> Callable[[Epoch], None]:
+    """tqdm's own answer is True now and then, which would end the training."""
+
+    def on_epoch(_: Epoch) -> None:
+        bar.update()
+
+    return on_epoch
 
 
 def trained_on_rule(rule: Rule, molecules: GraphSet, kind: str, seed: int = 0) -> tuple[GNN, GraphTask]:
@@ -56,7 +66,7 @@ def trained_on_rule(rule: Rule, molecules: GraphSet, kind: str, seed: int = 0) -
         model.load_state_dict(load_file(path))
         return freeze(model), task
     with tqdm(total=RULE_TRAINING.epochs, desc=f"training {rule.name}, {kind}", leave=False) as bar:
-        model = train(spec, task, RULE_TRAINING, seed=seed, on_epoch=lambda *_: bar.update()).model
+        model = train(spec, task, RULE_TRAINING, seed=seed, on_epoch=_counting(bar)).model
     path.parent.mkdir(parents=True, exist_ok=True)
     save_file(model.state_dict(), path)
     return model, task
