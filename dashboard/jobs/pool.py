@@ -14,7 +14,9 @@ from dashboard.jobs.worker import DONE, FAILED, PROGRESS, READY
 from dashboard.limits import MB, Limits
 
 POLL = 0.1  # seconds between two looks whether the visitor is still there, and at what the workers take
-RETELL = 0.5  # seconds until those who wait are told the same again: a page may not have listened at first
+RETELL = (
+    0.5  # seconds between two words to those who wait: told of everyone who is served, a crowd would hear nothing else
+)
 GRACE = 1.0  # seconds a worker has to drop a job before it is killed
 ATTEMPTS = 5  # workers that may die over one job
 SPARE = 1  # processes more than may work at a time: a new one takes seconds until it is ready
@@ -89,21 +91,21 @@ class Pool:
         job, visit = self._join(
             Job(key, task, args, priority, long, time.monotonic(), threading.Condition(self._lock)), visitor
         )
-        seen, told, told_at = 0, None, 0.0
+        seen, told_at = 0, float("-inf")
         try:
             while True:
                 with self._lock:
                     if not job.finished and job.reports == seen:
                         job.changed.wait(POLL)
                     finished, reports, progress = job.finished, job.reports, job.progress
-                    ahead = self._ahead_of(job)
+                    ahead = self._ahead_of(job) if time.monotonic() - told_at > RETELL else None
                 pulse()
                 if reports > seen:
                     seen = reports
                     if on_progress(progress) is True:
                         self._tell_enough(job)
-                elif ahead is not None and (ahead != told or time.monotonic() - told_at > RETELL):
-                    told, told_at = ahead, time.monotonic()
+                elif ahead is not None:
+                    told_at = time.monotonic()
                     on_progress(Waiting(ahead))
                 if finished:
                     return job.outcome()

@@ -31,6 +31,8 @@ class WorkerProcess:
         self.process = subprocess.Popen(  # noqa: S603  (a command of our own, with a number)
             [*command, str(number)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
+        for pipe in (self.process.stdin, self.process.stdout):
+            wire.widen(cast(BinaryIO, pipe))
         self._seen = psutil.Process(self.process.pid)
         self._seen.nice(_niceness(BEHIND_OTHERS if behind_others else BEHIND_SERVER))
         self._speaking = threading.Lock()

@@ -16,7 +16,7 @@ import pytest
 import toy_tasks
 
 from dashboard.jobs.job import Job, Priority, RunRefused, Waiting, next_job
-from dashboard.jobs.pool import GRACE, Pool
+from dashboard.jobs.pool import GRACE, RETELL, Pool
 from dashboard.jobs.process import WorkerProcess
 from dashboard.limits import Limits
 
@@ -245,6 +245,26 @@ def test_who_waits_is_told_how_many_come_before(pool):
     assert all(visit.result for visit in waits)
 
 
+def test_who_waits_is_told_no_more_often_than_anybody_reads(pool):
+    """Others are served all the time: told of each of them, a crowd would have the server do nothing else."""
+    busy = [Visit(pool, toy_tasks.wait, 2.0, key=i) for i in range(2)]
+    until(lambda: len([w for w in pool._workers.values() if w.job]) == 2)
+    others = [Visit(pool, toy_tasks.wait, 30.0, key=("leaves", i)) for i in range(20)]
+    until(lambda: len(pool._waiting) == len(others))
+    last = Visit(pool, toy_tasks.tell, 1)
+    began = time.monotonic()
+    for other in others:
+        other.leave()
+        time.sleep(0.05)
+    for visit in (*busy, last):
+        visit.join(10)
+    assert last.result == "told"
+    told = [progress.ahead for progress in last.heard if isinstance(progress, Waiting)]
+    assert 2 <= len(told) <= 1 + (time.monotonic() - began) / RETELL
+    assert told == sorted(told, reverse=True)
+    assert told[0] > told[-1]
+
+
 def test_short_runs_are_not_kept_waiting_by_long_ones(pool):
     long = [Visit(pool, toy_tasks.wait, 30.0, key=i, long=True) for i in range(4)]
     until(lambda: is_running(pool))
@@ -470,6 +490,7 @@ def test_a_visitor_goes_on_with_the_worker_that_has_worked_for_them(pool):
 def test_of_two_threads_that_tell_a_worker_the_last_tells_how_it_is(monkeypatch):
     """One has decided to pause it, and comes to write only after another has told it to go on, or to begin anew."""
     told = []
+    monkeypatch.setattr("dashboard.jobs.process.wire.widen", lambda pipe: None)
     monkeypatch.setattr("dashboard.jobs.process.wire.send", lambda pipe, message: told.append(message))
     monkeypatch.setattr("dashboard.jobs.process.subprocess.Popen", lambda *args, **rest: Mock(pid=os.getpid()))
     worker = WorkerProcess(0)
