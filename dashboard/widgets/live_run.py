@@ -10,7 +10,7 @@ from dashboard import services, state
 from dashboard.view import explanation_text, svg
 
 PATIENCE = 0.8  # seconds a run may take before it is shown while it learns
-TICK = 0.3  # seconds between two pictures of a mask that is being optimised
+TICK = 0.3  # seconds between two pictures of a mask that is being optimised, and until the first
 
 
 def explain_in_sight(
@@ -45,11 +45,17 @@ class _Watched:
         beside: DeltaGenerator,
     ):
         self.question, self.live, self.meanwhile, self.beside = question, live, meanwhile, beside
-        self.began, self.drawn_at = time.monotonic(), 0.0
+        self.began = time.monotonic()
+        self.drawn_at: float | None = (
+            None  # from the first step on: who has waited for a worker may be answered at once
+        )
+        self.drawn = 0  # the step of the picture
         self.widgets: tuple[DeltaGenerator, DeltaGenerator] | None = None  # the bar and the picture
 
     def show(self, progress: object) -> None:
         """What the run says of itself: that it waits for others, or how far it is."""
+        if self.drawn_at is None and isinstance(progress, services.Step):
+            self.drawn_at = time.monotonic()
         if time.monotonic() - self.began < PATIENCE:
             return
         if self.widgets is None:
@@ -62,14 +68,14 @@ class _Watched:
             self._show_step(progress, *self.widgets)
 
     def _show_step(self, step: services.Step, bar: DeltaGenerator, picture: DeltaGenerator) -> None:
-        now = time.monotonic()
+        now, since = time.monotonic(), self.drawn_at
         text = f"Learning the mask: step {step.number:,} of {step.total:,}"
         bar.progress(min(step.number / step.total, 1.0), text="The mask is learnt" if step.searching else text)
-        if now - self.drawn_at > TICK:
+        if since is not None and now - since > TICK and step.number != self.drawn:  # what is learnt stays as it is
             drawing, dark = self.question.drawing, st.context.theme.type == "dark"
             mask = services.mask_on(drawing, self.question.computation, step.edge_weight)
             picture.image(svg.frame(drawing.picture, mask, dark=dark), width="stretch")
-            self.drawn_at = now
+            self.drawn_at, self.drawn = now, step.number
 
     def _begin(self) -> tuple[DeltaGenerator, DeltaGenerator]:
         self.meanwhile()
