@@ -1,5 +1,6 @@
 """The name of a kept part where it is a shape that people have a word for: a house, a ring, a nitro group. Else none."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
@@ -36,26 +37,31 @@ HOUSE = _graph([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
 
 
 def shape_of(edges: Edges) -> str | None:
-    """The word for the graph of these edges, whatever its nodes are."""
-    graph = _graph(edges)
-    if not 3 <= len(graph) <= LARGEST or nx.number_of_selfloops(graph) or not nx.is_connected(graph):
+    """The word for the graph of these edges, whatever its nodes are. Each edge is given once."""
+    degree = Counter(node for edge in edges for node in edge)
+    size = len(degree)
+    pattern = _pattern_of(size, sorted(degree.values()))
+    if not 3 <= size <= LARGEST or pattern is None or any(a == b for a, b in edges):
         return None
-    degrees = sorted(degree for _, degree in graph.degree)
-    if degrees[-1] == degrees[0] == 2:
-        return "triangle" if len(graph) == 3 else f"ring of {len(graph)}"
-    if len(graph) >= 4 and degrees == [1] * (len(graph) - 1) + [len(graph) - 1]:
-        return f"star with {len(graph) - 1} rays"
-    if len(graph) == len(HOUSE) and nx.is_isomorphic(graph, HOUSE):
-        return "house"
-    return _grid(graph)
+    name, known = pattern
+    graph = _graph(edges)
+    fits = nx.is_connected(graph) if known is None else nx.is_isomorphic(graph, known)
+    return name if fits else None
 
 
-def _grid(graph: "nx.Graph[Any]") -> str | None:
+def _pattern_of(size: int, degrees: list[int]) -> "tuple[str, nx.Graph[Any] | None] | None":
+    """The only shape there can be with these degrees, the least first, and what it is like if they alone do not tell. Most
+    parts are none, and are told so without looking at a graph."""
+    if degrees == [2] * size:
+        return "triangle" if size == 3 else f"ring of {size}", None
+    if size >= 4 and degrees == [1] * (size - 1) + [size - 1]:
+        return f"star with {size - 1} rays", None
+    if degrees == sorted(degree for _, degree in HOUSE.degree):
+        return "house", HOUSE
     for rows, columns in product(range(2, 7), repeat=2):
-        fits = rows <= columns and columns > 2 and rows * columns == len(graph)
-        edges = rows * (columns - 1) + columns * (rows - 1)
-        if fits and edges == graph.number_of_edges() and nx.is_isomorphic(graph, nx.grid_2d_graph(rows, columns)):
-            return f"{rows} by {columns} grid"
+        fits = rows <= columns and columns > 2 and rows * columns == size
+        if fits and sum(degrees) == 2 * (rows * (columns - 1) + columns * (rows - 1)):
+            return f"{rows} by {columns} grid", nx.grid_2d_graph(rows, columns)
     return None
 
 
