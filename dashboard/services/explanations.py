@@ -109,7 +109,14 @@ def compared(request: Request, methods: Sequence[str], on_progress: Progress = i
         found = _COMPARED.put(
             key,
             jobs.call(
-                tasks.compare, asked, own, beside, known, key=key, priority=Priority.BELOW, on_progress=on_progress
+                tasks.compare,
+                asked,
+                _to_send(own),
+                beside,
+                known,
+                key=key,
+                priority=Priority.BELOW,
+                on_progress=on_progress,
             ),
         )
         for each, timed in zip(beside, found.others, strict=True):
@@ -126,9 +133,14 @@ def _beside(request: Request, method: str) -> Beside:
 
 
 def _known_beside(asked: Request) -> Timed | None:
-    """What is known of a method beside the main picture, without what only a replay needs: it goes to another process."""
+    """What is known of a method beside the main picture."""
     known = _BASELINES.get(asked) or _FOUND.get(_cache_key(asked))
-    return known and replace(known, explanation=replace(known.explanation, history={}, snapshots=()))
+    return known and _to_send(known)
+
+
+def _to_send(timed: Timed) -> Timed:
+    """Without what only a replay needs, which is nearly all of it."""
+    return replace(timed, explanation=replace(timed.explanation, history={}, snapshots=()))
 
 
 def try_starts(request: Request, on_progress: Progress = ignore) -> Agreement:
@@ -139,7 +151,7 @@ def try_starts(request: Request, on_progress: Progress = ignore) -> Agreement:
         others, known = jobs.call(
             tasks.try_starts,
             asked,
-            own.explanation,
+            _to_send(own).explanation,
             _STARTS.get(key),
             key=asked,
             priority=Priority.BACKGROUND,

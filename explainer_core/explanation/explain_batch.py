@@ -84,11 +84,16 @@ class ExplainBatch:
 
     def in_order(self, edge: Tensor, seeds: int) -> np.ndarray:
         """The mask of a single target, averaged over its seeds, in the order its explanation lists the edges."""
-        order = self.objective.computation.edge_instance.argsort(stable=True)
-        return _numpy(edge.view(-1, seeds).mean(1)[order]).astype(float)
+        return _numpy(edge.view(-1, seeds).mean(1)[self._edge_order]).astype(float)
+
+    @cached_property
+    def _edge_order(self) -> Tensor:
+        return self.objective.computation.edge_instance.argsort(stable=True)
 
     def frames(self, snapshots: list[tuple[int, Tensor]], until: int, seeds: int) -> tuple[tuple[int, np.ndarray], ...]:
-        return tuple((number, self.in_order(edge, seeds)) for number, edge in snapshots if number <= until)
+        """What a replay shows, in single precision: there are many, and nobody computes with them."""
+        seen = ((number, edge) for number, edge in snapshots if number <= until)
+        return tuple((number, self.in_order(edge, seeds).astype(np.float32)) for number, edge in seen)
 
     def finished(self, weights: Weights, seeds: int, history=None, snapshots=()) -> list[Explanation]:
         """The explanations with their G_S, its verdict, and the features that matter on it."""
