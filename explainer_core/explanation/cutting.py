@@ -22,6 +22,7 @@ from explainer_core.models.protocol import Delta, Model, PredictionBatch, device
 from explainer_core.targets import TASKS, number_in_set
 
 BATCH_EDGES = 100_000  # edges, and as many nodes, that are judged in one pass
+CHANGED_EDGES = 300_000  # the same where only what changes is worked out anew, which is a part of them
 
 
 class Subject:
@@ -162,7 +163,7 @@ class Subject:
 
     def _changed(self, rows: np.ndarray) -> Iterator[Piece]:
         """What is left without each row, as what changes in the computation graph."""
-        at_once = max(1, BATCH_EDGES // max(1, self.ends.shape[1]))
+        at_once = max(1, CHANGED_EDGES // max(1, self.ends.shape[1]))
         return (self._some_changed(rows[i : i + at_once]) for i in range(0, len(rows), at_once))
 
     def _some_changed(self, rows: np.ndarray) -> Piece:

@@ -235,17 +235,27 @@ class Search:
             return
         numbers = list(fresh.values())
         rows, guesses, origins = rows[numbers], guesses[numbers], [origins[i] for i in numbers]
-        answer = yield Question(rows, rows[:0], self.considered, len(self.explanation.pairs))
+        affords_all = len(rows) <= self._affordable  # then both sides are one question
+        answer = yield self._question(rows, rows if affords_all else rows[:0])
         alone = answer.alone[:, self.asked.label]
         keeps = answer.alone.argmax(1) == self.asked.label
         scores = np.minimum(1.0, alone / max(self.asked.ceiling, 1e-12)) + self.asked.full - guesses
         columns = rows, fresh, rows.sum(1).tolist(), origins, alone.tolist(), keeps.tolist(), scores.tolist()
         parts = [Part(*values, phase=self.phase) for values in zip(*columns, strict=True)]
         self.known |= zip(fresh, parts, strict=True)
-        contenders = self._contenders(parts)
-        chosen = np.array([part.row for part in contenders])
-        answer = yield Question(chosen[:0], chosen, self.considered, len(self.explanation.pairs))
-        self._judge(contenders, chosen, answer.without[:, self.asked.label])
+        if not affords_all:
+            parts = self._contenders(parts)
+            rows = np.array([part.row for part in parts])
+            answer = yield self._question(rows[:0], rows)
+        self._judge(parts, rows, answer.without[:, self.asked.label])
+
+    def _question(self, alone: np.ndarray, without: np.ndarray) -> Question:
+        return Question(alone, without, self.considered, len(self.explanation.pairs))
+
+    @property
+    def _affordable(self) -> int:
+        """How many parts the model can be asked about without in one round."""
+        return max(1, QUESTION_EDGES // self.cost)
 
     def _judge(self, parts: Sequence[Part], rows: np.ndarray, without: np.ndarray) -> None:
         """Scores parts now that the model was asked, and keeps the best of each size; of equals the one that was there first."""
@@ -264,13 +274,10 @@ class Search:
 
     def _contenders(self, parts: Sequence[Part]) -> list[Part]:
         """Those that look best of each size, so that every size has its share of the questions that can be afforded."""
-        affordable = max(1, QUESTION_EDGES // self.cost)
-        if len(parts) <= affordable:
-            return list(parts)
         by_size: dict[int, list[Part]] = {}
         for part in sorted(parts, key=lambda part: -part.score):
             by_size.setdefault(part.size, []).append(part)
-        each = max(1, affordable // len(by_size))
+        each = max(1, self._affordable // len(by_size))
         return [part for sized in by_size.values() for part in sized[:each]]
 
     # Moves
