@@ -15,7 +15,7 @@ LEAST_DISTANCE = 14.0  # pixels between two nodes; a node is about 8 wide
 
 GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))  # turns by it never meet again, so they spread points evenly
 SMALL = 400  # nodes; up to here every distance is looked at, above that forces have to do
-STRESS_ROUNDS = 120  # half of them above 150 nodes
+STRESS_ROUNDS = 45  # two thirds of them above 150 nodes
 SETTLED = 1e-3  # edge lengths: a round that moves no node further is the last
 APART_ROUNDS = 40
 LEAF = 16  # points in a leaf of a search tree; it decides the order of near pairs, and so the last digits
@@ -66,19 +66,21 @@ def _classical_scaling(distances: np.ndarray) -> np.ndarray:
 
 
 def _stress(distances: np.ndarray, positions: np.ndarray) -> np.ndarray:
-    """Moves nodes until the squared errors of all distances, near ones counting most (d^-2), are least: (N, 2)."""
+    """Moves nodes until the squared errors of all distances, near ones counting most (d^-2), are least: (N, 2).
+
+    Each round goes twice as far as it would have to (de Leeuw & Heiser 1980), which takes it there in under half as many.
+    """
     size = len(distances)
     weight = (distances + np.eye(size)) ** -2.0  # no zeros to divide by; the diagonal is emptied next
     np.fill_diagonal(weight, 0)
     inverse = np.linalg.inv(np.diag(weight.sum(1)) - weight + 1 / size) - 1 / size
     weighted = weight * distances
-    for _ in range(STRESS_ROUNDS if size <= 150 else STRESS_ROUNDS // 2):
+    for left in reversed(range(STRESS_ROUNDS if size <= 150 else 2 * STRESS_ROUNDS // 3)):
         ratio = weighted / np.maximum(cdist(positions, positions), 1e-9)
         moved = inverse @ (ratio.sum(1, keepdims=True) * positions - ratio @ positions)
-        settled = np.abs(moved - positions).max() < SETTLED
-        positions = moved
-        if settled:
-            break
+        if left == 0 or np.abs(moved - positions).max() < SETTLED:
+            return moved
+        positions = 2 * moved - positions
     return positions
 
 
