@@ -1,7 +1,7 @@
 """See why a graph neural network predicted what it did."""
 
 from explainer_core.adapters import Adapted, adapt
-from explainer_core.api import LearningStep, explain, explain_many, explain_starts, explain_steps
+from explainer_core.api import LearningStep, explain, explain_many, explain_starts, explain_steps, weigh
 from explainer_core.config import ExplainConfig
 from explainer_core.datasets.download import DataUnavailable
 from explainer_core.datasets.molecules import molecule_from_smiles
@@ -124,4 +124,5 @@ __all__ = [
     "systematic_mistakes",
     "train",
     "trust",
+    "weigh",
 ]

@@ -103,6 +103,28 @@ def explain_many(
     return found
 
 
+def weigh(
+    model: Model | nn.Module,
+    data: Graph | GraphSet,
+    target: Target,
+    config: ExplainConfig | None = None,
+    method: str = DEFAULT_METHOD,
+) -> Explanation:
+    """The weights of a method alone: its G_S is not looked for, and the model is asked for the prediction and no more.
+
+    With a method that asks nothing either, this is what is known of a target before it is explained.
+    """
+    config, described = checked_config(config), method_named(method)
+    model = _model_for(model, data, [target])
+    _check_request(model, data, [target], described)
+    model = frozen_eval_copy(model)
+    with one_thread():
+        computation = computation_of(data, [target], model.hops, max_edges=config.max_edges, seed=config.seed)
+        batch = ExplainBatch.make(model, data, [target], computation, config, described, "predicted")
+        runs = Runs(batch.seeds, {})
+        return batch.explanations(runs.own(described(runs.of(batch.objective))), len(batch.seeds))[0]
+
+
 @dataclass(frozen=True)
 class LearningStep:
     """One step of a mask being optimised. What costs time is worked out when asked for."""

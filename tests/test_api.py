@@ -5,6 +5,7 @@ import pytest
 import torch
 from small_networks import case, network, random_graph, random_set
 
+import explainer_core as xc
 from explainer_core.api import explain, explain_many, explain_steps
 from explainer_core.config import ExplainConfig
 from explainer_core.graph import Graph
@@ -225,3 +226,15 @@ def test_what_a_beginner_needs_is_at_the_top():
     assert all(hasattr(xc, name) for name in xc.__all__)
     found = xc.explain(NODE, GRAPH, xc.Node(4), QUICK)
     assert isinstance(xc.trust(NODE, GRAPH, found), Trust)
+
+
+@pytest.mark.parametrize("method", ["gradient", "proximity", "gnnexplainer"])
+def test_weights_alone_are_those_of_the_explanation(method):
+    graph, model = xc.load_dataset("karate"), xc.load_pretrained("karate")
+    config = xc.ExplainConfig(steps=5, seeds=2)
+    alone, explained = (ask(model, graph, Node(5), config, method) for ask in (xc.weigh, xc.explain))
+    assert np.array_equal(alone.edge_weight, explained.edge_weight)
+    assert np.array_equal(alone.nodes, explained.nodes)
+    assert alone.probabilities == explained.probabilities
+    assert alone.verdict is None
+    assert explained.verdict is not None

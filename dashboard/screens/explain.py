@@ -40,16 +40,19 @@ def explain(bar: DeltaGenerator, info: services.DatasetInfo, card: services.Card
         st.error(sentence(problem))
         kind, target = state.usual_target(card)  # something to look at, and the way back to it
     with bar:
-        request = services.Request(card.dataset, card.model, kind, target)
-        choice, drawer = choose(request, card, complaints)
-        actions = st.container(
-            horizontal=True, horizontal_alignment="right", gap="xsmall", key="actions", width="content"
-        )
-    with drawer:
-        controls.choose_features_kept(choice.request, choice.request.config)
-    controls.show_complaints(complaints)
-    stopped = state.is_stopped(choice.request)
-    with nullcontext() if stopped else services.begun(choice.request):
+        request = asked_for(services.Request(card.dataset, card.model, kind, target), card, complaints)
+    running = nullcontext() if state.is_stopped(request) else services.begun(request)
+    with running:  # as early as can be: all else is drawn meanwhile
+        with bar:
+            drawer = st.popover("Settings", icon=":material/tune:", key="settings")
+            welcome.welcome_button()
+            actions = st.container(
+                horizontal=True, horizontal_alignment="right", gap="xsmall", key="actions", width="content"
+            )
+        choice = choose(request, card, complaints)
+        with drawer:
+            controls.choose_features_kept(request, request.config)
+        controls.show_complaints(complaints)
         show_answer(info, card, choice, drawer, actions)
 
 
@@ -106,19 +109,19 @@ def show_answer(
     try_other_starts(answer)
 
 
-def choose(
-    request: services.Request, card: services.Card, complaints: list[str]
-) -> tuple[state.Choice, DeltaGenerator]:
-    """What the rest of the bar and the query parameters say of it, and the drawer for all other settings."""
+def asked_for(request: services.Request, card: services.Card, complaints: list[str]) -> services.Request:
+    """What is asked of the target, with which settings: all that the answer depends on."""
     target_class = controls.choose_class(services.class_names(card.dataset, card.task), complaints.append)
     config = state.config_from_query(request.dataset, complaints.append)
-    drawer = st.popover("Settings", icon=":material/tune:", key="settings")
-    welcome.welcome_button()
     method = state.method_from_query(complaints.append)
-    request = replace(request, target_class=target_class, config=config, method=method)
+    return replace(request, target_class=target_class, config=config, method=method)
+
+
+def choose(request: services.Request, card: services.Card, complaints: list[str]) -> state.Choice:
+    """What else the query parameters say of how it is shown."""
     possible = services.methods_for(request)
-    beside = services.beside_main(possible, method)
-    choice = state.Choice(
+    beside = services.beside_main(possible, request.method)
+    return state.Choice(
         request=request,
         methods=state.methods_from_query(possible, beside, services.shown_first(request), complaints.append),
         colour=state.one_of(state.COLOUR, tuple(services.COLOURS), "predicted", complaints.append),
@@ -127,7 +130,6 @@ def choose(
         everything=state.query_param(state.EVERYTHING) == "True",
         second=second_from_query(card, complaints),
     )
-    return choice, drawer
 
 
 def second_from_query(card: services.Card, complaints: list[str]) -> str:

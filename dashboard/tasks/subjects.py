@@ -74,7 +74,7 @@ def computation_graph(request: Request) -> Explanation:
 
     def make() -> Explanation:
         data, target = subject(bare)
-        return xc.explain(network(bare.dataset, bare.model), data, target, bare.config, bare.method)
+        return xc.weigh(network(bare.dataset, bare.model), data, target, bare.config, bare.method)
 
     return _COMPUTATIONS.get_or_create(bare, make)
 
@@ -91,6 +91,5 @@ def kept_answers(request: Request) -> Answers | None:
 
 def _bare(request: Request) -> Request:
     """What the computation graph depends on."""
-    # what sampling depends on; one size is judged instead of all
-    config = ExplainConfig(max_edges=request.config.max_edges, seed=request.config.seed, k_m=1)
+    config = ExplainConfig(max_edges=request.config.max_edges, seed=request.config.seed)  # what sampling depends on
     return replace(request, target_class="predicted", config=config, method=BARE_METHOD)
