@@ -22,7 +22,10 @@ from explainer_core.hashing import hashed_index
 from explainer_core.methods.adam import Adam
 from explainer_core.targets import number_in_set
 
-STEPS, RATE = 25, 0.25  # the subgraph is small and fixed: a short walk settles
+STEPS, RATE = (
+    12,
+    0.5,
+)  # the subgraph is small and fixed: a short walk settles, and only says which features are tried first
 TRIED = 60  # features that are hidden one at a time
 IN_ORDER = 10  # of them are ranked one after another, with those before them hidden; the others by themselves
 HELD = 10_000_000  # feature values of all copies that are asked about together
