@@ -110,4 +110,5 @@ def edges_at(pairs: np.ndarray) -> EdgesAt:
     ends = pairs.ravel()
     order = np.argsort(ends, kind="stable")
     nodes, start = np.unique(ends[order], return_index=True)
-    return dict(zip(nodes.tolist(), (part.tolist() for part in np.split(order // 2, start[1:])), strict=True))
+    edges, stops = (order // 2).tolist(), [*start.tolist(), len(ends)]
+    return {node: edges[stops[i] : stops[i + 1]] for i, node in enumerate(nodes.tolist())}
