@@ -14,9 +14,9 @@ def necessity(logits: Tensor, goal: Tensor, temperature: float, weight: Tensor |
     """-weight * log(1 - P(y)) of what the mask leaves over: (P,), and its gradient in the logits: (P, C)."""
     share = (logits / temperature).softmax(-1)
     q = (goal * share).sum(-1, keepdim=True).clamp(max=1 - 1e-6)  # (P, 1)
-    gradient = share * (goal - q) / (1 - q) / temperature
+    rest = 1 - q
     on_rows = weight.unsqueeze(-1) if isinstance(weight, Tensor) else weight  # each prediction may have one of its own
-    return -weight * (1 - q).log().squeeze(-1), on_rows * gradient
+    return -weight * rest.log().squeeze(-1), share * (goal - q) * (on_rows / (temperature * rest))
 
 
 def binary_entropy(share: Tensor) -> Tensor:
