@@ -33,6 +33,10 @@ BADGES = {  # the icon and the word of each level
     NOT_ENOUGH: ("✕", "not enough"),
     DEFAULT: ("○", "default class"),
 }
+SPARE = {  # instead, where the rest says it too
+    CARRIES: ("◑", "enough, but not needed"),
+    MOSTLY: ("◑", "most of it, but not needed"),
+}
 SEARCHING = "Looking for the part that carries the prediction …"
 STABLE, MOSTLY_STABLE = 0.9, 0.7  # shares of edges that the starts have in common
 TIED = 1e-3  # features whose weights differ by less weigh the same
@@ -148,21 +152,32 @@ def headline(
         MOSTLY: f"{quoted}, mostly because of {because}",
         NOT_ENOUGH: f"{quoted} {'does not rest on' if enough else 'needs more than'} {because}",
     }[outcome.level]
+    if is_spare(outcome):
+        be = "is" if count == 1 or shape else "are"
+        title = f"{quoted}: {because} {be} {'enough' if outcome.level == CARRIES else 'nearly enough'}, but not needed"
     if asks_for_another(facts):
         title = f"What speaks for “{name}”: {because}{', not enough' if outcome.level == NOT_ENOUGH else ''}"
     only = "only " if outcome.level == NOT_ENOUGH else ""
     lost = "" if outcome.keeps_class else ", too little for that class"
+    left = " The rest says it too." if is_spare(outcome) and not asks_for_another(facts) else ""
     fewer = f" A part of {enough} is enough." if enough and only else ""
     return title, (
         f"{_capital(part)} alone {'gives' if count == 1 else 'give'} {only}{percent(outcome.alone)} of “{name}”{lost} "
-        f"({percent(outcome.full)} with everything); without {them} {percent(outcome.without)}.{fewer}"
+        f"({percent(outcome.full)} with everything); without {them} {percent(outcome.without)}.{left}{fewer}"
     )
+
+
+def is_spare(outcome: Verdict) -> bool:
+    """Whether the part would do and the rest would, too: then the prediction does not rest on either."""
+    return outcome.level in SPARE and not outcome.is_needed
 
 
 def badge(facts: TargetFacts, outcome: Verdict) -> tuple[str, str]:
     """The icon and the word of a level: never a colour alone."""
-    icon, word = BADGES[outcome.level]
-    return icon, "carries it" if outcome.level == CARRIES and asks_for_another(facts) else word
+    if asks_for_another(facts):
+        icon, word = BADGES[outcome.level]
+        return icon, "carries it" if outcome.level == CARRIES else word
+    return SPARE[outcome.level] if is_spare(outcome) else BADGES[outcome.level]
 
 
 def starts_agree(found: Agreement, drawn: int) -> str:
@@ -241,7 +256,9 @@ def accent_means(facts: TargetFacts, shown: Explanation) -> str:
         return "what the mask keeps"
     if facts.explained is not None and asks_for_another(facts):
         return f"what speaks for “{facts.class_names[facts.explained]}”"
-    return "what the prediction rests on" if judged(shown).level in (CARRIES, MOSTLY) else "the part that is kept"
+    outcome = judged(shown)
+    rests = outcome.level in (CARRIES, MOSTLY) and not is_spare(outcome)
+    return "what the prediction rests on" if rests else "the part that is kept"
 
 
 def shown_part(shown: int, of: int, kind: str, things: Things = NODES) -> str:

@@ -63,6 +63,11 @@ class Verdict:
         return max(0.0, (self.full - self.without) / max(self.full, 1e-12))
 
     @property
+    def is_needed(self) -> bool:
+        """False where the class keeps nine tenths of its probability without G_S: the rest says it, too."""
+        return self.lost > 1 - NEARLY
+
+    @property
     def sufficiency(self) -> float:
         return self.kept
 
