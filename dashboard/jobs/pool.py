@@ -14,6 +14,7 @@ from dashboard.jobs.worker import DONE, FAILED, PROGRESS, READY
 from dashboard.limits import MB, Limits
 
 POLL = 0.1  # seconds between two looks whether the visitor is still there, and at what the workers take
+POLL_WAITING = 0.25  # the same of visitors whose run has not begun: there may be a crowd of them
 RETELL = (
     0.5  # seconds between two words to those who wait: told of everyone who is served, a crowd would hear nothing else
 )
@@ -91,14 +92,15 @@ class Pool:
         job, visit = self._join(
             Job(key, task, args, priority, long, time.monotonic(), threading.Condition(self._lock)), visitor
         )
-        seen, told_at = 0, float("-inf")
+        seen, told_at, waits = 0, float("-inf"), False
         try:
             while True:
                 with self._lock:
                     if not job.finished and job.reports == seen:
-                        job.changed.wait(POLL)
+                        job.changed.wait(POLL_WAITING if waits else POLL)
                     finished, reports, progress = job.finished, job.reports, job.progress
-                    ahead = self._ahead_of(job) if time.monotonic() - told_at > RETELL else None
+                    waits = job in self._waiting
+                    ahead = self._ahead_of(job) if waits and time.monotonic() - told_at > RETELL else None
                 pulse()
                 if reports > seen:
                     seen = reports
@@ -188,10 +190,8 @@ class Pool:
         if job in self._waiting:
             self._waiting.remove(job)
 
-    def _ahead_of(self, job: Job) -> int | None:
-        """How many come before a job that waits; None for one that runs."""
-        if job not in self._waiting:
-            return None
+    def _ahead_of(self, job: Job) -> int:
+        """How many come before a job that waits."""
         return in_order(self._waiting, time.monotonic()).index(job)
 
     # What workers do
