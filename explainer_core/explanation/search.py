@@ -11,6 +11,7 @@ from bisect import insort
 from collections.abc import Generator, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -353,10 +354,16 @@ class Search:
             part.preference = part.phase, nodes, part.size, -support, hops, tuple(np.flatnonzero(row).tolist())
         return part.preference
 
+    @cached_property
+    def _pairs_in_order(self) -> tuple[np.ndarray, list[tuple[int, int]]]:
+        """The considered edges as they stand in the explanation: where each is among them, and its ends."""
+        order = np.argsort(self.considered)
+        return order, [(a, b) for a, b in self.explanation.pairs[self.considered[order]].tolist()]
+
     def _judged(self, part: Part) -> Judged:
         assert part.without is not None  # others are not in the table
-        pairs = self.explanation.pairs[np.sort(self.considered[part.row])]
-        edges = tuple((a, b) for a, b in pairs.tolist())
+        order, pairs = self._pairs_in_order
+        edges = tuple(pairs[i] for i in np.flatnonzero(part.row[order]).tolist())
         return Judged(edges, part.alone, part.without, part.keeps_class, part.origin)
 
 
