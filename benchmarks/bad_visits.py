@@ -43,7 +43,7 @@ LEARNING = tuple(
 )
 SEARCHING = (f"{HUB}&steps=1&k_m=50&k_m_unit=edges", f"{HUB}&steps=1")
 UNDER_WAY = 2.0  # seconds after which a run is taken for a long one
-SEARCH_UNDER_WAY = 0.5  # the mask is there by then, and the network is asked about proposals
+SEARCH_UNDER_WAY = 0.25  # the mask is there by then, and the network is asked about proposals
 
 
 async def measure_killed(report: figures.Report, server: Server, targets: Targets, plan: Plan) -> None:
