@@ -20,7 +20,6 @@ from dashboard.view.things import NODES, Things
 
 WINNERS = {  # where a subgraph came from, by the core's name of the proposal
     "mask": "the learnt mask",
-    "mask, necessity 0": "a mask that only has to be enough",
     "mask, necessity 10": "a mask that has to be needed most of all",
     "occlusion": "occlusion",
     "integrated gradients": "integrated gradients",

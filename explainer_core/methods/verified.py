@@ -12,7 +12,7 @@ from explainer_core.methods.method import GRADIENTS, Method
 from explainer_core.methods.objective import Objective
 from explainer_core.methods.occlusion import occluded_edges
 
-NECESSITIES = (0.0, 10.0)  # of the masks that are optimised beside the user's own
+NECESSITIES = (10.0,)  # of the masks that are optimised beside the user's own; one of 0 brought nothing more
 LARGE = 1000  # edges of a neighbourhood above which they cost more than they bring
 PATH_STEPS = 8  # of the integrated gradients
 OCCLUDED = 200  # edges that are taken away one at a time, those first that gradients find most useful

@@ -26,7 +26,6 @@ PROPOSALS = {
     "occlusion",
     "gradient",
     "integrated gradients",
-    "mask, necessity 0",
     "mask, necessity 10",
     "growth",
 }
