@@ -1,6 +1,7 @@
 """What a run will take, estimated before it begins: a request that cannot fit is refused with what would fit."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,8 +9,9 @@ from dashboard import jobs
 from dashboard.jobs import RunRefused
 from dashboard.limits import MB, Limits
 from dashboard.schema import Request
+from dashboard.tasks import ClassRequest
 from dashboard.tasks.subjects import computation_graph, network, subject
-from explainer_core import Model
+from explainer_core import METHODS, Model
 from explainer_core.models.protocol import offered
 
 # Of one value of one node or directed edge in one layer, fitted to runs of 1 to 50 seeds on the largest graphs that ship.
@@ -18,7 +20,10 @@ BYTES = 36  # most on the largest graph of Reddit threads, and on Cora with a ma
 INPUT = 0.25  # of a value is what an input feature costs that no mask is optimised for
 ALWAYS_MB = 80  # whatever is asked
 LAYERS = 3  # of a network that looks at everything
+SEARCH = 30  # steps that a search costs as much as, however many seeds there are
 LONG = 2.0  # seconds; longer runs do not keep others waiting
+SAMPLED = 8  # members whose cost stands for that of a class
+ALIGNED = 0.1  # seconds that a member costs beside its mask and its search
 
 
 @dataclass(frozen=True)
@@ -28,8 +33,13 @@ class Cost:
 
 
 def cost_of(request: Request) -> Cost:
-    values, config = _values(request) * request.config.seeds, request.config
-    return Cost(values * config.steps * SECONDS, ALWAYS_MB + values * BYTES / MB)
+    values, config = _values(request), request.config
+    seconds = values * (config.steps * config.seeds + _search(request)) * SECONDS
+    return Cost(seconds, ALWAYS_MB + values * config.seeds * BYTES / MB)
+
+
+def _search(request: Request) -> int:
+    return SEARCH if METHODS[request.method].verifies else 0
 
 
 def _values(request: Request) -> int:
@@ -70,11 +80,32 @@ def check_run(request: Request) -> None:
     limits = jobs.limits()
     if limits is None or fits(request):
         return
-    config, cost = request.config, cost_of(request)
+    raise _refused(request, cost_of(request), "on this graph", _what_fits(request, limits), limits)
+
+
+def check_class(request: ClassRequest, targets: Sequence[int | tuple[int, int]]) -> None:
+    """Raises RunRefused where so many members of a class, which are drawn from these targets, do not fit."""
+    limits = jobs.limits()
+    if limits is None:
+        return
+    drawn = np.random.default_rng(0).permutation(len(targets))[:SAMPLED].tolist()
+    members = [request.one(targets[i]) for i in drawn]
+    costs = [cost_of(member) for member in members]
+    each, most = float(np.mean([cost.seconds for cost in costs])) + ALIGNED, max(cost.megabytes for cost in costs)
+    count = min(request.instances + 1, len(targets))  # the reference is one more
+    if _fits(Cost(each * count, most), limits):
+        return
+    fitting = int(limits.run_seconds / each) - 1 if most <= limits.run_memory else 0
+    dearest = members[int(np.argmax([cost.seconds for cost in costs]))]
+    what = f"instances {fitting:,} would fit" if fitting >= 1 else f"for one member {_what_fits(dearest, limits)}"
+    raise _refused(dearest, Cost(each * count, most), f"for each of {count:,} members", what, limits)
+
+
+def _refused(request: Request, cost: Cost, of_what: str, what_fits: str, limits: Limits) -> RunRefused:
     seconds, memory = f"{limits.run_seconds} seconds", f"{limits.run_memory:,} MB"
-    raise RunRefused(
+    return RunRefused(
         f"a run may take {seconds} and {memory} (about {cost.seconds:,.0f} seconds and {cost.megabytes:,.0f} MB for "
-        f"steps {config.steps:,} and seeds {config.seeds} on this graph); {_what_fits(request, limits)}"
+        f"steps {request.config.steps:,} and seeds {request.config.seeds} {of_what}); {what_fits}"
     )
 
 
@@ -84,10 +115,10 @@ def _fits(cost: Cost, limits: Limits) -> bool:
 
 def _what_fits(request: Request, limits: Limits) -> str:
     """The most seeds that fit with as many steps, or else the most steps with one seed."""
-    config, one = request.config, cost_of(replace(request, config=replace(request.config, seeds=1)))
-    by_memory = (limits.run_memory - ALWAYS_MB) / max(one.megabytes - ALWAYS_MB, 1e-9)
-    seeds = int(min(limits.run_seconds / max(one.seconds, 1e-9), by_memory))
+    config, values = request.config, _values(request)
+    steps = limits.run_seconds / (values * SECONDS) - _search(request)  # of all seeds together
+    by_memory = (limits.run_memory - ALWAYS_MB) * MB / (values * BYTES)
+    seeds = int(min(steps / config.steps, by_memory))
     if seeds >= 1:
         return f"seeds {min(seeds, config.seeds)} would fit"
-    steps = int(limits.run_seconds / (one.seconds / config.steps))
-    return f"steps {steps:,} and seeds 1 would fit" if steps >= 1 and by_memory >= 1 else "choose fewer edges"
+    return f"steps {int(steps):,} and seeds 1 would fit" if steps >= 1 and by_memory >= 1 else "choose fewer edges"

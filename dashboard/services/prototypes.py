@@ -12,6 +12,7 @@ from dashboard.cache import Cache
 from dashboard.jobs import Priority
 from dashboard.schema import Request
 from dashboard.services.browse import links
+from dashboard.services.costs import check_class
 from dashboard.services.fragments import fragments, is_of_molecules, molecule_of_member
 from dashboard.services.predict import all_predictions, class_colours, target_name
 from dashboard.tasks import ClassRequest, usual_request
@@ -23,6 +24,8 @@ from explainer_core import Explanation, Graph, Prototype
 from explainer_core.layout.graph import neighbourhood_layout
 from explainer_core.prototypes.joining import compare
 from explainer_core.prototypes.member import Member
+from explainer_core.prototypes.request import members_of_class
+from explainer_core.targets import Target
 
 LEAST_AGREEMENT = 0.15  # edges that fewer members have are not drawn
 STRAY = 32.0  # pixels between a node without a role and the node it hangs on
@@ -38,11 +41,16 @@ def found_prototype(request: ClassRequest) -> Prototype | None:
 
 
 def make_prototype(request: ClassRequest, on_progress: Callable[[object], None]) -> Prototype:
-    """Explains and aligns the members; `on_progress` may raise to stop. Raises ValueError for a class without members."""
+    """Explains and aligns the members; `on_progress` may raise to stop.
+
+    Raises ValueError for a class without members, and RunRefused where so many cannot be explained.
+    """
+    pairs = targets_of_class(request)
+    check_class(request, [_target_of(target) for target in pairs or _members(request)])
     made = jobs.call(
         tasks.make_prototype,
         request,
-        targets_of_class(request),
+        pairs,
         key=request,
         priority=Priority.BELOW,
         long=True,
@@ -54,6 +62,12 @@ def make_prototype(request: ClassRequest, on_progress: Callable[[object], None])
 def targets_of_class(request: ClassRequest) -> list[xc.Link] | None:
     """The pairs of a class of links; None where the core itself finds the members."""
     return _links_of_class(request) if network(request.dataset, request.model).task == "link" else None
+
+
+def _members(request: ClassRequest) -> list[Target]:
+    """The nodes or graphs of the class, as the core itself finds them."""
+    predicted, data = all_predictions(request.dataset, request.model), load_data(request.dataset)
+    return members_of_class(predicted, data, request.label, network(request.dataset, request.model).task)
 
 
 def _links_of_class(request: ClassRequest) -> list[xc.Link]:
@@ -227,7 +241,7 @@ def member_query_params(request: ClassRequest, prototype: Prototype, number: int
     return {key: str(value) for key, value in values.items()}
 
 
-def _target_of(target: xc.Node | xc.WholeGraph | xc.Link) -> int | tuple[int, int]:
+def _target_of(target: Target) -> int | tuple[int, int]:
     if isinstance(target, xc.Link):
         return target.source, target.head
     # a member comes from a set of graphs, where each has its number

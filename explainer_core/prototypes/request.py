@@ -115,7 +115,7 @@ def _chosen(
         why = "no label" if label is None else "a link model has no class to draw from"
         raise ValueError(f"targets or a label must say who the members are (got no targets, and {why}); pass targets=")
     else:
-        candidates = _members_of_class(predicted(), data, label, model.task)
+        candidates = members_of_class(predicted(), data, label, model.task)
     if reference is None:
         vectors = np.stack([_embedding(predicted().embedding, target) for target in candidates])
         reference = candidates[int(np.linalg.norm(vectors - vectors.mean(0), axis=1).argmin())]
@@ -124,7 +124,7 @@ def _chosen(
     return [reference, *(others[i] for i in order.tolist())]
 
 
-def _members_of_class(predicted: Predictions, data: Graph | GraphSet, label: int, task: str) -> list[Target]:
+def members_of_class(predicted: Predictions, data: Graph | GraphSet, label: int, task: str) -> list[Target]:
     """All that the model puts into the class, rightly where the truth is known."""
     in_class = predicted.predicted == label
     right = in_class if predicted.truth is None else in_class & predicted.right

@@ -8,7 +8,7 @@ import pytest
 from dashboard import jobs
 from dashboard.jobs import RunRefused
 from dashboard.limits import Limits
-from dashboard.services import ExplainConfig, Request, costs
+from dashboard.services import ClassRequest, ExplainConfig, Request, costs, prototypes
 from explainer_core.datasets.download import is_available
 from explainer_core.datasets.registry import dataset_info
 
@@ -31,7 +31,9 @@ def asking(**changes) -> Request:
 
 def test_a_run_grows_with_what_is_asked():
     small, large = costs.cost_of(asking(steps=10, seeds=1)), costs.cost_of(LARGE)
-    assert large.seconds == pytest.approx(10_000 * small.seconds)
+    mask, masks = (costs.cost_of(replace(each, method="gnnexplainer")) for each in (asking(steps=10, seeds=1), LARGE))
+    assert masks.seconds == pytest.approx(10_000 * mask.seconds)
+    assert small.seconds - mask.seconds == pytest.approx(large.seconds - masks.seconds)  # the search, once
     assert large.megabytes > 10 * (small.megabytes - costs.ALWAYS_MB)
     assert costs.takes_long(LARGE)
     assert not costs.takes_long(replace(LARGE, config=ExplainConfig()))
@@ -61,6 +63,35 @@ def test_usual_settings_fit_and_ones_own_process_has_no_limit(limited, monkeypat
     costs.check_run(replace(LARGE, config=ExplainConfig()))
     monkeypatch.setattr(jobs, "limits", lambda: None)
     costs.check_run(LARGE)
+
+
+def refusal(request: ClassRequest, members: list[int]) -> str:
+    with pytest.raises(RunRefused) as refused:
+        costs.check_class(request, members)
+    return str(refused.value)
+
+
+def test_a_class_is_refused_with_the_number_of_members_that_would_fit(limited):
+    request = ClassRequest("ba_shapes", "gcn", 1, 200, ExplainConfig())
+    text = refusal(request, list(range(300, 700)))
+    fitting = int(re.search(r"of 201 members\); instances (\d+) would fit$", text).group(1))
+    costs.check_class(replace(request, instances=fitting), list(range(300, 700)))
+    refusal(replace(request, instances=fitting + 2), list(range(300, 700)))
+    costs.check_class(request, [300, 301, 302])  # there are no more, however many are asked for
+
+
+def test_settings_that_not_even_one_member_fits_are_refused_as_for_a_click(limited):
+    request = ClassRequest("ba_community", "sage", 1, 10, LARGE.config)
+    text = refusal(request, [5])
+    with pytest.raises(RunRefused) as click:
+        costs.check_run(LARGE)
+    assert text.split("; for one member ")[1] == str(click.value).split("; ")[1]
+
+
+def test_a_class_that_does_not_fit_is_never_handed_to_a_worker(limited, monkeypatch):
+    monkeypatch.setattr(jobs, "call", lambda *asked, **how: pytest.fail("it was begun"))
+    with pytest.raises(RunRefused, match="a run may take 10 seconds"):
+        prototypes.make_prototype(ClassRequest("ba_community", "sage", 1, 200, LARGE.config), lambda progress: None)
 
 
 @needs_cora
