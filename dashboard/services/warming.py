@@ -10,6 +10,8 @@ from dashboard.services.catalogue import all_cards, datasets
 from dashboard.services.pictures import drawn
 from explainer_core.device import use_one_thread
 
+YOUNG = 10_000  # objects between two collections: at Python's 700 a crowd's pages are looked at again and again
+
 
 def warm_up(*, alone: bool = True) -> None:
     """Prepares what the server itself does for a visitor without query parameters of their own.
@@ -27,3 +29,4 @@ def warm_up(*, alone: bool = True) -> None:
         # Streamlit collects all generations after every run of a page, and would look at every object of the libraries each time.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(YOUNG)
