@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,14 @@ def begun_in(folder):
     }
     log = (folder / "log").open("w+")
     running = subprocess.Popen(
-        [sys.executable, str(path)], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=log, text=True
+        [sys.executable, str(path)],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        text=True,
+        # as in a terminal: what a shell runs in the background ignores Ctrl-C, and so would all that it starts
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.default_int_handler),
     )
     said = running.stdout.readline()
     found = re.search(r"http://localhost:\d+/\?dataset=\S+", said)
