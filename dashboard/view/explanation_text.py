@@ -152,17 +152,15 @@ def headline(
         NOT_ENOUGH: f"{quoted} {'does not rest on' if enough else 'needs more than'} {because}",
     }[outcome.level]
     if is_spare(outcome):
-        be = "is" if count == 1 or shape else "are"
-        title = f"{quoted}: {because} {be} {'enough' if outcome.level == CARRIES else 'nearly enough'}, but not needed"
+        title = f"{quoted}, with or without {because}"
     if asks_for_another(facts):
         title = f"What speaks for “{name}”: {because}{', not enough' if outcome.level == NOT_ENOUGH else ''}"
     only = "only " if outcome.level == NOT_ENOUGH else ""
     lost = "" if outcome.keeps_class else ", too little for that class"
-    left = " The rest says it too." if is_spare(outcome) and not asks_for_another(facts) else ""
     fewer = f" A part of {enough} is enough." if enough and only else ""
     return title, (
         f"{_capital(part)} alone {'gives' if count == 1 else 'give'} {only}{percent(outcome.alone)} of “{name}”{lost} "
-        f"({percent(outcome.full)} with everything); without {them} {percent(outcome.without)}.{left}{fewer}"
+        f"({percent(outcome.full)} with everything); without {them} {percent(outcome.without)}.{fewer}"
     )
 
 

@@ -126,19 +126,19 @@ def test_the_class_that_is_asked_about_is_the_one_in_the_headline():
 def test_a_part_that_the_rest_can_do_without_is_no_reason():
     """Nine tenths of the probability are left without it: no tick, and nothing is "because of" it."""
     for level, said, word in (
-        (CARRIES, "“Officer”: these 6 nodes are enough, but not needed", "enough, but not needed"),
-        (MOSTLY, "“Officer”: these 6 nodes are nearly enough, but not needed", "most of it, but not needed"),
+        (CARRIES, "“Officer”, with or without these 6 nodes", "enough, but not needed"),
+        (MOSTLY, "“Officer”, with or without these 6 nodes", "most of it, but not needed"),
     ):
         spare, needed = replace(judged(level), without=0.84), replace(judged(level), without=0.82)
         title, sentence = words.headline(FACTS, spare, 6, "nodes")
         assert title == said
-        assert sentence.endswith("without them 84.0\u00a0%. The rest says it too.")
+        assert sentence.endswith("without them 84.0\u00a0%.")
         assert words.badge(FACTS, spare) == ("◑", word)
         assert words.accent_means(FACTS, shown_with(spare)) == "the part that is kept"
         assert "because of" in words.headline(FACTS, needed, 6, "nodes")[0]
         assert words.badge(FACTS, needed) == words.BADGES[level]
     house = words.headline(FACTS, replace(judged(), without=0.9), 6, "nodes", "house")[0]
-    assert house == "“Officer”: this house is enough, but not needed"
+    assert house == "“Officer”, with or without this house"
     for level in (NOT_ENOUGH, DEFAULT):
         spare = replace(judged(level), without=0.92)
         assert words.badge(FACTS, spare) == words.BADGES[level]
