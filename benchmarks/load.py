@@ -26,6 +26,7 @@ GB = 2**30
 
 
 GOALS = {25: 1.5, 50: 3.0}  # seconds to the picture, 95 %
+LOOK = 3.0  # seconds between two looks at the memory of all processes: each takes a tenth of a second that a crowd waits for
 
 
 def measure(report: figures.Report, quick: bool) -> None:
@@ -87,7 +88,7 @@ def _mean(values: list[float]) -> float:
 async def _crowd(
     report: figures.Report, browser: Browser, server: Server, targets: Targets, visitors: int, plan: Plan
 ) -> Peak:
-    async with opened(browser, server.url) as page, Peak(server.tree) as peak:
+    async with opened(browser, server.url) as page, Peak(server.tree, LOOK) as peak:
         before, spent, began = os.times(), server.tree.cpu(), time.monotonic()
         clicks = await Crowd(server.url, targets, visitors, plan.thinking, page).work(plan.crowd)
         after, spent, took = os.times(), server.tree.cpu() - spent, time.monotonic() - began
@@ -109,7 +110,7 @@ async def _crowd(
 async def _many_clicks(report: figures.Report, server: Server, targets: Targets, plan: Plan, before: Peak) -> None:
     """Memory while the largest crowd goes on clicking."""
     crowd = Crowd(server.url, targets, plan.crowds[-1], plan.thinking)
-    async with Peak(server.tree) as peak:
+    async with Peak(server.tree, LOOK) as peak:
         clicks = await crowd.work(plan.clicks_time, plan.clicks)
     name = f"memory after {clicks.count:,} more clicks"
     report.add(f"{name} of {plan.clicks:,}", peak.last / GB, "GB", 3, "lower")
