@@ -98,7 +98,9 @@ def _against_pyg(report, name: str, kind: str, data, steps: int, many: int, quic
         times[MASK].append(seconds(lambda t=target: xc.explain(network, data, t, config, MASK)))
         times["verified"].append(seconds(lambda t=target: xc.explain(network, data, t)))
     one = {who: statistics.median(column) for who, column in times.items()}
-    together = [seconds(lambda: xc.explain_many(network, data, targets, config, MASK)) for _ in range(1 if quick else 3)]
+    together = [
+        seconds(lambda: xc.explain_many(network, data, targets, config, MASK)) for _ in range(1 if quick else 3)
+    ]
     each = statistics.median(together) / many
     where = f"{name}, {kind}"
     for who, value in one.items():
