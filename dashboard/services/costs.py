@@ -80,7 +80,7 @@ def check_run(request: Request) -> None:
     limits = jobs.limits()
     if limits is None or fits(request):
         return
-    raise _refused(request, cost_of(request), "on this graph", _what_fits(request, limits), limits)
+    raise _refused(request, cost_of(request), "on this graph", _what_fits(request, limits.run_seconds, limits), limits)
 
 
 def check_class(request: ClassRequest, targets: Sequence[int | tuple[int, int]]) -> None:
@@ -96,9 +96,12 @@ def check_class(request: ClassRequest, targets: Sequence[int | tuple[int, int]])
     if _fits(Cost(each * count, most), limits):
         return
     fitting = int(limits.run_seconds / each) - 1 if most <= limits.run_memory else 0
-    dearest = members[int(np.argmax([cost.seconds for cost in costs]))]
-    what = f"instances {fitting:,} would fit" if fitting >= 1 else f"for one member {_what_fits(dearest, limits)}"
-    raise _refused(dearest, Cost(each * count, most), f"for each of {count:,} members", what, limits)
+    what = f"{fitting:,} members beside the reference would fit"
+    if fitting < 1:  # there are two at least
+        dearest = members[int(np.argmax([cost.seconds for cost in costs]))]
+        what = _what_fits(dearest, limits.run_seconds / 2 - ALIGNED, limits)
+        what = f"with 1 member beside the reference {what}"
+    raise _refused(members[0], Cost(each * count, most), f"for each of {count:,} members", what, limits)
 
 
 def _refused(request: Request, cost: Cost, of_what: str, what_fits: str, limits: Limits) -> RunRefused:
@@ -113,10 +116,10 @@ def _fits(cost: Cost, limits: Limits) -> bool:
     return cost.seconds <= limits.run_seconds and cost.megabytes <= limits.run_memory
 
 
-def _what_fits(request: Request, limits: Limits) -> str:
-    """The most seeds that fit with as many steps, or else the most steps with one seed."""
+def _what_fits(request: Request, seconds: float, limits: Limits) -> str:
+    """The most seeds that fit into these seconds with as many steps, or else the most steps with one seed."""
     config, values = request.config, _values(request)
-    steps = limits.run_seconds / (values * SECONDS) - _search(request)  # of all seeds together
+    steps = seconds / (values * SECONDS) - _search(request)  # of all seeds together
     by_memory = (limits.run_memory - ALWAYS_MB) * MB / (values * BYTES)
     seeds = int(min(steps / config.steps, by_memory))
     if seeds >= 1:

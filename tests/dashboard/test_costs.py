@@ -74,18 +74,31 @@ def refusal(request: ClassRequest, members: list[int]) -> str:
 def test_a_class_is_refused_with_the_number_of_members_that_would_fit(limited):
     request = ClassRequest("ba_shapes", "gcn", 1, 200, ExplainConfig())
     text = refusal(request, list(range(300, 700)))
-    fitting = int(re.search(r"of 201 members\); instances (\d+) would fit$", text).group(1))
+    fitting = int(re.search(r"of 201 members\); (\d+) members beside the reference would fit$", text).group(1))
     costs.check_class(replace(request, instances=fitting), list(range(300, 700)))
     refusal(replace(request, instances=fitting + 2), list(range(300, 700)))
     costs.check_class(request, [300, 301, 302])  # there are no more, however many are asked for
 
 
-def test_settings_that_not_even_one_member_fits_are_refused_as_for_a_click(limited):
-    request = ClassRequest("ba_community", "sage", 1, 10, LARGE.config)
-    text = refusal(request, [5])
-    with pytest.raises(RunRefused) as click:
-        costs.check_run(LARGE)
-    assert text.split("; for one member ")[1] == str(click.value).split("; ")[1]
+@pytest.mark.parametrize("seeds", [1, 50])
+def test_settings_that_not_even_two_members_fit_are_refused_with_settings_that_do(limited, seeds):
+    """The reference and one more are the fewest that can be asked for."""
+    request = ClassRequest("ba_community", "sage", 1, 10, replace(LARGE.config, seeds=seeds))
+    text = refusal(request, [5, 5])
+    found = re.search(r"; with 1 member beside the reference steps ([\d,]+) and seeds 1 would fit$", text)
+    steps = int(found.group(1).replace(",", ""))
+    fitting = replace(request, instances=1, config=replace(LARGE.config, steps=steps, seeds=1))
+    costs.check_class(fitting, [5, 5])
+    refusal(replace(fitting, config=replace(fitting.config, steps=2 * steps)), [5, 5])
+
+
+def test_fewer_seeds_are_named_where_two_members_fit_with_them(limited):
+    request = ClassRequest("les_miserables", "gcn", 1, 10, ExplainConfig(steps=2000, seeds=50))
+    pairs = [(0, 1), (0, 2), (2, 3)]
+    seeds = int(
+        re.search(r"; with 1 member beside the reference seeds (\d+) would fit$", refusal(request, pairs)).group(1)
+    )
+    costs.check_class(replace(request, instances=1, config=ExplainConfig(steps=2000, seeds=seeds)), pairs[:2])
 
 
 def test_a_class_that_does_not_fit_is_never_handed_to_a_worker(limited, monkeypatch):
